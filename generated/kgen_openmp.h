@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 11
+#define KGEN_OPENMP_REVISION 12
 
 #include <cmath>
 #include <cstdint>
@@ -90,6 +90,11 @@
 #define KGEN_HAS_BASELINE 0
 #endif
 
+// Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and flags.
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+
 #define KGEN_AVX2_TARGET "avx2,fma,f16c,bmi,bmi2"
 #define KGEN_AVX512_TARGET KGEN_AVX2_TARGET ",avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
 #define KGEN_PRAGMA(text) _Pragma(#text)
@@ -98,11 +103,17 @@
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
-#define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC target(names))
+#define KGEN_BEGIN_TARGET(names) \
+  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off")) KGEN_PRAGMA(GCC target(names))
 #define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
 #define KGEN_SET_AVX512 (KGEN_SET_NUMBER >= 2)
+#if defined(__aarch64__)
+#define KGEN_SET_FUSES 1  // does it multiply and add in one instruction?
+#else
+#define KGEN_SET_FUSES KGEN_SET_AVX2
+#endif
 
 // Does a statement with the functions of the best set.
 #if KGEN_HAS_AVX512 && (KGEN_HAS_AVX2 || KGEN_HAS_BASELINE)
@@ -1075,6 +1086,31 @@ struct Mask {
   IN_SET friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
 };
 
+// A product that is rounded before a sum takes it. clang++ with -ffp-contract=fast would make one operation of the
+// two, whatever the pragma says, but for a fence, which is no instruction.
+template <class T>
+inline T rounded(T product) {
+#if defined(__clang__) && defined(__x86_64__)
+#pragma clang fp reassociate(on)  // what a fence is for
+  return __arithmetic_fence(product);
+#else
+  return product;
+#endif
+}
+
+// a b + c, rounded once where the set has an instruction for it, and else twice: never as a compiler likes.
+template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
+inline T multiply_add(T a, std::enable_if_t<true, T> b, std::enable_if_t<true, T> c) {
+#if KGEN_SET_FUSES
+  if constexpr (sizeof(T) == sizeof(float))
+    return __builtin_fmaf(a, b, c);
+  else
+    return __builtin_fma(a, b, c);
+#else
+  return rounded(a * b) + c;
+#endif
+}
+
 // One value at N neighbouring points. Integers wrap around, so their arithmetic is done unsigned.
 template <class T, int N>
 struct Lanes {
@@ -1091,7 +1127,12 @@ struct Lanes {
   IN_SET T operator[](int lane) const { return v[lane]; }
   IN_SET friend Lanes operator+(Lanes a, Lanes b) { return (Vector)((Math)a.v + (Math)b.v); }
   IN_SET friend Lanes operator-(Lanes a, Lanes b) { return (Vector)((Math)a.v - (Math)b.v); }
-  IN_SET friend Lanes operator*(Lanes a, Lanes b) { return (Vector)((Math)a.v * (Math)b.v); }
+  IN_SET friend Lanes operator*(Lanes a, Lanes b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return rounded(a.v * b.v);
+    else
+      return (Vector)((Math)a.v * (Math)b.v);
+  }
   IN_SET friend Lanes operator/(Lanes a, Lanes b) { return a.v / b.v; }
   IN_SET friend Lanes operator-(Lanes a) { return (Vector)(-(Math)a.v); }
   IN_SET friend Lanes operator&(Lanes a, Lanes b) { return a.v & b.v; }
@@ -1109,6 +1150,15 @@ struct Lanes {
   IN_SET friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   IN_SET friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
+// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector from a
+// function and clear its upper half before that, as if it were no vector.
+template <class... T>
+constexpr bool are_whole_vectors() {
+  return (... && (sizeof(Lanes<T, kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes))) &&
+         (... && (sizeof(Mask<kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes)));
+}
+static_assert(are_whole_vectors<float, double, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                                uint64_t>());
 template <class T, int N>
 struct LanesOf {
   using type = Lanes<T, N>;
@@ -1117,6 +1167,34 @@ template <int N>
 struct LanesOf<bool, N> {
   using type = Mask<N>;
 };
+
+template <class T, int N>
+inline Lanes<T, N> multiply_add(Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b,
+                                std::enable_if_t<true, Lanes<T, N>> c) {
+#if !KGEN_SET_FUSES
+  return a * b + c;
+#elif defined(__clang__)
+  return __builtin_elementwise_fma(a.v, b.v, c.v);
+#else
+#if KGEN_SET_AVX512
+  if constexpr (sizeof(a.v) == 64 && sizeof(T) == 4)
+    return __builtin_ia32_vfmaddps512_mask(a.v, b.v, c.v, -1, 4);
+  if constexpr (sizeof(a.v) == 64 && sizeof(T) == 8)
+    return __builtin_ia32_vfmaddpd512_mask(a.v, b.v, c.v, -1, 4);
+#endif
+#if KGEN_SET_AVX2
+  if constexpr (sizeof(a.v) == 32 && sizeof(T) == 4) return __builtin_ia32_vfmaddps256(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 32 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd256(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 4) return __builtin_ia32_vfmaddps(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 8) return __builtin_ia32_vfmaddpd(a.v, b.v, c.v);
+#elif defined(__aarch64__)
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 4) return __builtin_aarch64_fmav4sf(a.v, b.v, c.v);
+  if constexpr (sizeof(a.v) == 16 && sizeof(T) == 8) return __builtin_aarch64_fmav2df(a.v, b.v, c.v);
+#endif
+  for (int lane = 0; lane < N; ++lane) c.v[lane] = multiply_add(a[lane], b[lane], c[lane]);
+  return c;
+#endif
+}
 
 // The lanes of a group that take part: all of them, or the first few where a loop ends.
 template <int N>
@@ -1249,12 +1327,12 @@ inline bool all_lanes(Mask<N> mask) {
 // multiply-add gives exactly. Where that is not finite, there is nothing to put right.
 template <class T, int N>
 inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
-#if KGEN_SET_AVX2 || defined(__aarch64__)
+#if KGEN_SET_FUSES
   if (by >= std::numeric_limits<T>::min() || by <= -std::numeric_limits<T>::min()) {
     const T reciprocal = T(1) / by;
     const Lanes<T, N> near = x * reciprocal;
-    const Lanes<T, N> rest = x.v - near.v * by;
-    const Lanes<T, N> right = near.v + rest.v * reciprocal;
+    const Lanes<T, N> rest = multiply_add(-near, by, x);
+    const Lanes<T, N> right = multiply_add(rest, reciprocal, near);
     return choose(rest - rest == T(0), right, near);
   }
 #endif
@@ -1533,19 +1611,32 @@ inline void pick_some(T* to, const T* from, int count) {
     pick_some<kCount / 2>(to + done, from + 2 * done, count);
   }
 }
+// (By reference: where only a set of instructions has such vectors, GCC clears the upper half of one that a
+// function returns.)
 template <class T, int N>
-__attribute__((noinline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
-                                                                  FirstLanes<N> active) {
-  if (stride == 1) return load(from, active);
+__attribute__((noinline)) void load_apart(typename LanesOf<T, N>::type& to, const T* from, int64_t stride,
+                                          FirstLanes<N> active) {
   T values[N] = {};
+  if (stride == 1) {
+    to = load(from, active);
+    return;
+  }
   if constexpr (!std::is_same_v<T, bool>) {
     if (stride == 2) {
       pick_some<N / 2>(values, from, active.count);
-      return load(values, AllLanes<N>{});
+      to = load(values, AllLanes<N>{});
+      return;
     }
   }
   for (int lane = 0; lane < N && lane < active.count; ++lane) values[lane] = from[lane * stride];
-  return load(values, AllLanes<N>{});
+  to = load(values, AllLanes<N>{});
+}
+template <class T, int N>
+inline __attribute__((always_inline)) typename LanesOf<T, N>::type load_every(const T* from, int64_t stride,
+                                                                              FirstLanes<N> active) {
+  typename LanesOf<T, N>::type values;
+  load_apart<T, N>(values, from, stride, active);
+  return values;
 }
 template <class T, int N>
 inline typename LanesOf<T, N>::type load_every(const T* from, int64_t stride, AllLanes<N> all) {
@@ -1692,19 +1783,23 @@ inline void turn_records(T* to, int64_t to_stride, const T* from, int64_t record
 // Where a group leaves its row or is not whole, neighbours of it may do so that lie inside: their values are
 // shifted.
 template <int64_t kStep, class T, class Active>
-__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
-    const T* array, int64_t first, int64_t at, int64_t extent, Active active,
-    std::enable_if_t<true, T> outside) {
+__attribute__((noinline)) void load_edge(typename LanesOf<T, Active::kLanes>::type& to, const T* array,
+                                         int64_t first, int64_t at, int64_t extent, Active active,
+                                         std::enable_if_t<true, T> outside) {
   constexpr int N = Active::kLanes;
   constexpr AllLanes<N> all;
   if constexpr (!std::is_same_v<T, bool> && kStep <= 4) {
     if (at >= (1 - N) * kStep && at < extent) {
       const int64_t before = at < 0 ? (kStep - 1 - at) / kStep : 0, fit = (extent - at + kStep - 1) / kStep;
       const int64_t after = N - (fit < active.count ? fit : active.count);
-      if (after == 0 && at + (before + N - 1) * kStep < extent)
-        return shifted_by<1>(load_every(array + (first + before * kStep), kStep, all), before, outside);
-      if (before == 0 && at >= after * kStep)
-        return shifted_by<-1>(load_every(array + (first - after * kStep), kStep, all), after, outside);
+      if (after == 0 && at + (before + N - 1) * kStep < extent) {
+        to = shifted_by<1>(load_every(array + (first + before * kStep), kStep, all), before, outside);
+        return;
+      }
+      if (before == 0 && at >= after * kStep) {
+        to = shifted_by<-1>(load_every(array + (first - after * kStep), kStep, all), after, outside);
+        return;
+      }
     }
   }
   T values[N] = {};
@@ -1713,7 +1808,7 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_edge(
     const bool in = near && at + lane * kStep >= 0 && at + lane * kStep < extent;
     values[lane] = in ? array[first + lane * kStep] : outside;
   }
-  return load(values, all);
+  to = load(values, all);
 }
 // Elements `kStep` apart of an array, from the element `first` on, which stands at `at` in a row of `extent`;
 // `outside` beyond the row's ends, where there may be no memory either.
@@ -1724,13 +1819,15 @@ inline typename LanesOf<T, Active::kLanes>::type load_inside(const T* array, int
   if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
     if (at >= 0 && at < extent - (Active::kLanes - 1) * kStep)
       return load_every(array + first, kStep, active);
-  return load_edge<kStep>(array, first, at, extent, active, outside);
+  typename LanesOf<T, Active::kLanes>::type values;
+  load_edge<kStep>(values, array, first, at, extent, active, outside);
+  return values;
 }
 
 template <class T, class Active>
-__attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(const T* array, int64_t first,
-                                                                              int64_t at, int64_t least,
-                                                                              int64_t most, Active active) {
+__attribute__((noinline)) void load_ends(typename LanesOf<T, Active::kLanes>::type& to, const T* array,
+                                         int64_t first, int64_t at, int64_t least, int64_t most,
+                                         Active active) {
   T values[Active::kLanes] = {};
   // `at` is any number, and wraps around as it goes on.
   const int64_t row = int64_t(uint64_t(first) - uint64_t(at));
@@ -1738,7 +1835,7 @@ __attribute__((noinline)) typename LanesOf<T, Active::kLanes>::type load_ends(co
     const int64_t here = int64_t(uint64_t(at) + uint64_t(lane)), above = here > least ? here : least;
     values[lane] = array[row + (above < most ? above : most)];
   }
-  return load(values, AllLanes<Active::kLanes>{});
+  to = load(values, AllLanes<Active::kLanes>{});
 }
 // Neighbours in a row, from the element `first` of an array on, which stands at `at` in the row; the row's
 // elements `least` and `most` stand for those beyond them.
@@ -1746,7 +1843,9 @@ template <class T, class Active>
 inline typename LanesOf<T, Active::kLanes>::type load_nearest(const T* array, int64_t first, int64_t at,
                                                               int64_t least, int64_t most, Active active) {
   if (at >= least && at <= most - (active.count - 1)) return load(array + first, active);
-  return load_ends(array, first, at, least, most, active);
+  typename LanesOf<T, Active::kLanes>::type values;
+  load_ends(values, array, first, at, least, most, active);
+  return values;
 }
 
 template <class T, class Active>
@@ -1963,13 +2062,12 @@ inline Lanes<T, N> scan_before(T& carry, Lanes<T, N> lanes, std::enable_if_t<tru
 
 // total = factor * total + term, one lane after the other.
 template <int kStep, class T, int N>
-__attribute__((noinline)) Lanes<T, N> scan_in_order(T total, Lanes<T, N> factor, Lanes<T, N> term) {
-  Lanes<T, N> totals;
+__attribute__((noinline)) void scan_in_order(Lanes<T, N>& totals, T total, const Lanes<T, N>& factor,
+                                             const Lanes<T, N>& term) {
   for (int turn = 0; turn < N; ++turn) {
     const int lane = kStep > 0 ? turn : N - 1 - turn;
-    totals.v[lane] = total = factor[lane] * total + term[lane];
+    totals.v[lane] = total = multiply_add(factor[lane], total, term[lane]);
   }
-  return totals;
 }
 
 // The totals, or each lane's before its own step.
@@ -1986,7 +2084,7 @@ template <int kBy, class T, int N>
 inline void join_steps(Lanes<T, N>& factor, Lanes<T, N>& term) {
   if constexpr (kBy > -N && kBy < N) {
     constexpr std::make_index_sequence<N> lanes;
-    term = term.v + factor.v * shifted<kBy>(term, T(0), lanes).v;
+    term = multiply_add(factor, shifted<kBy>(term, T(0), lanes), term);
     factor = factor * shifted<kBy>(factor, T(1), lanes);
     join_steps<2 * kBy>(factor, term);
   }
@@ -2000,10 +2098,10 @@ inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
   const T before = carry;
   Lanes<T, N> factors = factor, terms = term;
   join_steps<kStep>(factors, terms);
-  Lanes<T, N> totals = factors.v * Lanes<T, N>(before).v + terms.v;
-  carry = factors[kLast] * before + terms[kLast];
+  Lanes<T, N> totals = multiply_add(factors, before, terms);
+  carry = multiply_add(factors[kLast], before, terms[kLast]);
   if (any_lane(factor * factor > T(1.25) || totals - totals != T(0))) {
-    totals = scan_in_order<kStep>(before, factor, term);
+    scan_in_order<kStep>(totals, before, factor, term);
     carry = totals[kLast];
   }
   return scan_result<kStep, kExclusive>(totals, before);
@@ -2018,10 +2116,16 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   const Lanes<T, N> square = factor * factor;
   Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) IN_SET { return a * b; });
   if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
-    totals = scan_in_order<kStep>(before, factor, Lanes<T, N>(T(-0.0)));
+    scan_in_order<kStep>(totals, before, factor, Lanes<T, N>(T(-0.0)));
     carry = totals[kStep > 0 ? N - 1 : 0];
   }
   return scan_result<kStep, kExclusive>(totals, before);
+}
+
+// Adds what a and b make to the totals of the lanes that take part.
+template <class T, int N, class Active>
+inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+  total = keep(active, multiply_add(a, b, total), total);
 }
 
 // The sum of what each lane has met, in two chains, so that an addition does not wait for the one before.
@@ -2037,6 +2141,13 @@ struct Sum {
     return *this;
   }
 };
+template <class T, int N, class Active>
+inline void add_product(Sum<T, N>& sum, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+  Lanes<T, N> met = sum.next;
+  add_product(met, active, a, b);
+  sum.next = sum.other;
+  sum.other = met;
+}
 template <class T, int N, class Combine>
 inline T across(Sum<T, N> sum, Combine combine) {
   return across(combine(sum.next, sum.other), combine);
@@ -2434,27 +2545,23 @@ inline Lanes<T, N> with_sign(Lanes<T, N> value, Lanes<T, N> sign) {
   return of_bits<T, N>(bits_of(value) | (bits_of(sign) & Real<T>::kSign));
 }
 
-// A polynomial in x, highest power first; each step is one instruction where the machine has it.
+// A polynomial in x, highest power first.
 template <class T, int N, class... Rest>
 inline Lanes<T, N> horner(Lanes<T, N> x, T highest, Rest... rest) {
-  typename Lanes<T, N>::Vector p = Lanes<T, N>(highest).v;
-  ((p = p * x.v + rest), ...);
+  Lanes<T, N> p = highest;
+  ((p = multiply_add(p, x, T(rest))), ...);
   return p;
 }
-template <class T, int N>
-inline Lanes<T, N> multiply_add(Lanes<T, N> a, Lanes<T, N> b, Lanes<T, N> c) {
-  return a.v * b.v + c.v;
-}
 
-// The nearest whole number, of numbers that are not large.
+// The nearest whole number to a product that is not large.
 template <class T, int N>
 struct Whole {
   Lanes<T, N> value;
   Ints<T, N> number, exponent;  // `exponent`: where the exponent of a floating number is
 };
 template <class T, int N>
-inline Whole<T, N> nearest(Lanes<T, N> x) {
-  const Lanes<T, N> shifted = x + Real<T>::kRounder;
+inline Whole<T, N> nearest(Lanes<T, N> x, T factor = T(1)) {
+  const Lanes<T, N> shifted = multiply_add(x, factor, Real<T>::kRounder);
   const Ints<T, N> number = bits_of(shifted) - bits_of(Lanes<T, N>(Real<T>::kRounder));
   return {shifted - Real<T>::kRounder, number, shifted_up(bits_of(shifted), Real<T>::kFraction)};
 }
@@ -2490,9 +2597,11 @@ inline Lanes<T, N> scaled(Lanes<T, N> y, Whole<T, N> n, Lanes<T, N> x, T least, 
   }
 #endif
   constexpr T kMost = Real<T>::kBias - 2;
-  const bool near = all_lanes(kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost);
-  if (__builtin_expect(!near, false)) return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
-  return of_bits<T, N>(bits_of(y) + n.exponent);
+  const Mask<N> none = x < least;  // no rare ones: masks give -inf to be left with 0
+  const Mask<N> near = kFalls ? n.value >= -kMost : n.value * n.value <= kMost * kMost;
+  if (__builtin_expect(!all_lanes(near || none), false))
+    return scaled_far<T, N>(y.v, n.number.v, x.v, least, most);
+  return choose(none, T(0), of_bits<T, N>(bits_of(y) + n.exponent));
 }
 
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-28 of e^r.
@@ -2503,7 +2612,7 @@ inline Lanes<float, N> exp_rest(Lanes<float, N> r) {
 // x = n ln 2 + r
 template <int N>
 inline Lanes<float, N> without_ln2(Lanes<float, N> x, Lanes<float, N> n) {
-  return x - n * 0.693145752f - n * 1.42860677e-6f;
+  return multiply_add(n, -1.42860677e-6f, multiply_add(n, -0.693145752f, x));
 }
 
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2, within 2^-64 of e^r.
@@ -2516,7 +2625,7 @@ inline Lanes<double, N> exp_rest(Lanes<double, N> r) {
 // x = n ln 2 + r
 template <int N>
 inline Lanes<double, N> without_ln2(Lanes<double, N> x, Lanes<double, N> n) {
-  return x - n * 0.6931471805598903 - n * 5.497923018708371e-14;
+  return multiply_add(n, -5.497923018708371e-14, multiply_add(n, -0.6931471805598903, x));
 }
 
 // For |r| <= ln 2 / 2.
@@ -2534,14 +2643,14 @@ inline Lanes<T, N> expm1_near_0(Lanes<T, N> r) {
 // Within 1.2 ulp; 0.92 with fused multiply-add.
 template <int N>
 inline Lanes<float, N> exp(Lanes<float, N> x) {
-  const Whole<float, N> n = nearest(x * 1.44269504f);
+  const Whole<float, N> n = nearest(x, 1.44269504f);
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -104.0f, 89.0f);
 }
 
 // Within 1.2 ulp; 0.92 with fused multiply-add.
 template <int N>
 inline Lanes<double, N> exp(Lanes<double, N> x) {
-  const Whole<double, N> n = nearest(x * 1.4426950408889634);
+  const Whole<double, N> n = nearest(x, 1.4426950408889634);
   return scaled<false>(exp_near_0(without_ln2(x, n.value)), n, x, -746.0, 710.0);
 }
 
@@ -2563,20 +2672,20 @@ inline Lanes<double, N> exp2(Lanes<double, N> x) {
 template <int N>
 inline Lanes<float, N> expm1(Lanes<float, N> x) {
   const Lanes<float, N> v = choose(x < -18.0f, -18.0f, choose(x > 89.0f, 89.0f, x));
-  const Whole<float, N> n = nearest(v * 1.44269504f);
+  const Whole<float, N> n = nearest(v, 1.44269504f);
   const Lanes<float, N> y = expm1_near_0(without_ln2(v, n.value)),
                         half = power_of_two<float, N>(n.number - 1);
-  return with_sign(choose(n.value == 0.0f, y, (multiply_add(y, half, half - 0.5f)) * 2.0f), x);
+  return with_sign(choose(n.value == 0.0f, y, multiply_add(y, half, half - 0.5f) * 2.0f), x);
 }
 
 // 2^n (e^r - 1) + (2^n - 1), by halves, as 2^n may be too large. Within 2 ulp.
 template <int N>
 inline Lanes<double, N> expm1(Lanes<double, N> x) {
   const Lanes<double, N> v = choose(x < -38.0, -38.0, choose(x > 710.0, 710.0, x));
-  const Whole<double, N> n = nearest(v * 1.4426950408889634);
+  const Whole<double, N> n = nearest(v, 1.4426950408889634);
   const Lanes<double, N> y = expm1_near_0(without_ln2(v, n.value)),
                          half = power_of_two<double, N>(n.number - 1);
-  return with_sign(choose(n.value == 0.0, y, (multiply_add(y, half, half - 0.5)) * 2.0), x);
+  return with_sign(choose(n.value == 0.0, y, multiply_add(y, half, half - 0.5) * 2.0), x);
 }
 
 // Below 5/8 the polynomial is within 2^-27 of (tanh(x) - x) / x^3, as a part of tanh(x). Within 1.5 ulp.
@@ -2598,7 +2707,7 @@ inline Lanes<double, N> tanh(Lanes<double, N> x) {
 // e^x for x <= 0, which does not overflow.
 template <class T, int N>
 inline Lanes<T, N> exp_below_0(Lanes<T, N> x) {
-  const Whole<T, N> n = nearest(x * T(1.4426950408889634));
+  const Whole<T, N> n = nearest(x, T(1.4426950408889634));
   return scaled<true>(exp_near_0(without_ln2(x, n.value)), n, x, T(sizeof(T) == 4 ? -104 : -746), T(0));
 }
 
@@ -2649,7 +2758,7 @@ inline Lanes<float, N> log_rest(Lanes<float, N> f) {
 // log(1 + f) + e ln 2
 template <int N>
 inline Lanes<float, N> log_sum(Lanes<float, N> f, Lanes<float, N> e) {
-  return f + (log_rest(f) + e * 1.42860677e-6f) + e * 0.693145752f;
+  return multiply_add(e, 0.693145752f, f + multiply_add(e, 1.42860677e-6f, log_rest(f)));
 }
 
 // log(1 + f) - f: the polynomial is within 2^-59 of (log(1 + f) - f + f^2 / 2) / f^3, as a part of log(1 +
@@ -2669,7 +2778,7 @@ inline Lanes<double, N> log_rest(Lanes<double, N> f) {
 // log(1 + f) + e ln 2
 template <int N>
 inline Lanes<double, N> log_sum(Lanes<double, N> f, Lanes<double, N> e) {
-  return f + (log_rest(f) + e * 5.497923018708371e-14) + e * 0.6931471805598903;
+  return multiply_add(e, 0.6931471805598903, f + multiply_add(e, 5.497923018708371e-14, log_rest(f)));
 }
 
 // Within 1 ulp.
@@ -2688,8 +2797,8 @@ inline Lanes<T, N> log2(Lanes<T, N> x) {
   const LogParts<T, N, true> parts(x);
   const Lanes<T, N> f = parts.f,
                     upper = of_bits<T, N>(bits_of(f) & -(typename Real<T>::Int(1) << (kSingle ? 12 : 27)));
-  const Lanes<T, N> rest = (f - upper) * kUpper + (f * kLower + log_rest(f) * (kUpper + kLower));
-  return log_ends(x, parts.e + upper * kUpper + rest);
+  const Lanes<T, N> rest = multiply_add(f - upper, kUpper, multiply_add(f, kLower, log_rest(f) * (kUpper + kLower)));
+  return log_ends(x, multiply_add(upper, kUpper, parts.e) + rest);
 }
 
 // What 1 + x lost by rounding joins f. Within 1.6 ulp.
@@ -2910,7 +3019,7 @@ inline Lanes<double, N> erf(Lanes<double, N> value) {
 template <int N>
 inline Lanes<float, N> erfinv(Lanes<float, N> x) {
   const auto inside = [](auto v) IN_SET {
-    return v * horner(sqrt(3.0 - short_log2(1.0 - v * v) * 0.6931471805599453) - 3.0, -3.821913536241352e-05,
+    return v * horner(sqrt(multiply_add(short_log2(multiply_add(v, -v, 1.0)), -0.6931471805599453, 3.0)) - 3.0, -3.821913536241352e-05,
                       3.8374013255045406e-05, 0.00032592504228662263, -0.00045893596015922307,
                       -0.001015656017034867, 0.0023768904859595968, 0.00034508412987539576,
                       -0.006185828314671155, 0.007767213137182683, 0.002690516485886356,
@@ -2934,8 +3043,9 @@ struct QuarterTurns {
   Ints<double, N> number;
 
   IN_SET explicit QuarterTurns(Lanes<double, N> x) {
-    const Whole<double, N> n = nearest(x * 0.6366197723675814);
-    const Lanes<double, N> r = x - n.value * 1.5707963267341256 - n.value * 6.077100506506192e-11, z = r * r;
+    const Whole<double, N> n = nearest(x, 0.6366197723675814);
+    const Lanes<double, N> near = multiply_add(n.value, -1.5707963267341256, x),
+                           r = multiply_add(n.value, -6.077100506506192e-11, near), z = r * r;
     sin = r * horner(z, -2.476168859995972e-08, 2.7555358268673396e-06, -0.0001984126382545073,
                      0.00833333332527634, -0.16666666666631616, 1.0);
     cos = horner(z, -2.718009599597982e-07, 2.4799040987486375e-05, -0.0013888881078526008,
@@ -3095,6 +3205,264 @@ constexpr int kLanesOf = kVectorBytes / int(sizeof(Value<T>));
 
 template <class T>
 using Vector = Lanes<Value<T>, kLanesOf<T>>;
+
+// Threads that compute something together, and this one's number among them; or each thread computes its own.
+struct Team {
+  int64_t number = 0, count = 1;
+  bool alone = false;
+
+  void wait() const {
+    if (count > 1) {
+      OMP(omp barrier)
+    }
+  }
+  // This one's part of so many items.
+  int64_t first(int64_t items) const { return items * number / count; }
+  int64_t end(int64_t items) const { return items * (number + 1) / count; }
+};
+inline Team all_threads() {
+#if defined(_OPENMP)
+  return {thread_number(), omp_get_num_threads(), false};
+#else
+  return {};
+#endif
+}
+
+// Several products of matrices: where they are many and small, each thread computes its own ones; else all threads
+// compute them together, one after the other.
+struct Batches {
+  int64_t first, end;
+  Team team;
+};
+inline Batches batches_of(int64_t count, bool alone) {
+  const Team all = all_threads();
+  if (all.count > 1 && (count < all.count || !alone)) return {0, count, all};
+  return {all.first(count), all.end(count), {0, 1, true}};
+}
+
+// first, ..., end - 1
+struct Span {
+  int64_t first, end;
+  int64_t count() const { return larger(end - first, 0); }
+};
+constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
+
+// How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its column,
+// from the first position of the depth to the last. A tile has kTileRows rows and two vectors of columns: with what is
+// folded into it, it fills the registers. What tiles read lies in panels, in the order in which they read it. Those of
+// some rows stay in a cache of each thread while those of the columns, which all threads share, pass by.
+template <class Left, class Right, int N>
+struct Cut {
+  static constexpr int kColumns = 2 * N;
+  static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
+  int64_t depth, bands, panels, tiles;            // panels of columns in all bands, tiles of rows
+  int64_t panels_at_once, tiles_at_once;          // that lie in panels
+  bool packs_left = false, packs_right = false;   // else they are read where they lie, as is best for a few
+  bool alone;                                     // a thread computes it by itself, if there are several
+
+  IN_SET Cut(Span rows, int64_t bands_, Span columns, Span depth_)
+      : depth(larger(depth_.count(), 1)), bands(bands_), panels(bands_ * ceil_div(columns.count(), kColumns)),
+        tiles(ceil_div(rows.count(), kTileRows)) {
+    const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
+    packs_left = work > 64 * 64 * 64;
+    packs_right = packs_left && tiles > 2;
+    alone = work <= kShared;
+    tiles_at_once = larger(1, smaller(tiles, kLeftBytes / int64_t(sizeof(Left)) / kTileRows / depth));
+    panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
+  }
+  IN_SET int64_t left_bytes() const { return packs_left ? lines(tiles_at_once * kTileRows * int64_t(sizeof(Left))) : 0; }
+  IN_SET int64_t right_bytes() const { return packs_right ? lines(panels_at_once * kColumns * int64_t(sizeof(Right))) : 0; }
+  // What each thread needs for itself; all of it, where it computes one of several.
+  IN_SET int64_t thread_bytes(bool several) const { return left_bytes() + (several && alone ? right_bytes() : 0); }
+
+ private:
+  IN_SET int64_t lines(int64_t bytes) const {
+    constexpr int64_t kTooMany = INT64_MAX / 4;
+    return double(bytes) * double(depth) < double(kTooMany) ? (bytes * depth + 63) / 64 * 64 : kTooMany;
+  }
+};
+
+// Folds into a tile, which stays in registers, what is found at each position of the depth.
+template <class Columns, class Total, class Left, class Right, class Step, int... kCell, int... kVector>
+__attribute__((noinline)) void fold_tile(int64_t depth, Left left, Right right, Step step, const Total& start,
+                                         Total* tile, std::integer_sequence<int, kCell...>,
+                                         std::integer_sequence<int, kVector...>) {
+  constexpr int kVectors = sizeof...(kVector);
+  Total totals[] = {((void)kCell, start)...};
+  for (int64_t k = 0; k < depth; ++k) {
+    Columns columns[kVectors];
+    (right(columns[kVector], k, kVector), ...);
+    (step(totals[kCell], left(k, kCell / kVectors), columns[kCell % kVectors]), ...);
+  }
+  ((tile[kCell] = totals[kCell]), ...);
+}
+template <class Columns, class Total, class Left, class Right, class Step>
+inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step, const Total& start,
+                      Total* tile) {
+  fold_tile<Columns>(depth, left, right, step, start, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
+            std::make_integer_sequence<int, 2>());
+}
+
+// Where a panel of columns lies: in which band, from which column on.
+template <int N>
+struct Panel {
+  int64_t band, first;
+  int count;  // of its columns
+
+  template <class Cut>
+  IN_SET Panel(int64_t panel, const Cut& cut, Span columns)
+      : band(panel / (cut.panels / cut.bands)), first(columns.first + panel % (cut.panels / cut.bands) * 2 * N),
+        count(int(smaller(columns.end - first, 2 * N))) {}
+  // Does something with each vector of it: its first column, and the lanes that are in it.
+  template <class Use>
+  IN_SET void for_vectors(const Use& use) const {
+    for (int v = 0; v < 2; ++v) {
+      if (count >= (v + 1) * N)
+        use(v, first + v * N, AllLanes<N>{});
+      else if (count > v * N)
+        use(v, first + v * N, FirstLanes<N>{count - v * N});
+    }
+  }
+};
+// Functions of the columns of a single band are not told which it is.
+template <class Function, class... Argument>
+inline void in_band(int64_t band, const Function& function, Argument&&... arguments) {
+  if constexpr (std::is_invocable_v<const Function&, Argument...>)
+    function(arguments...);
+  else
+    function(arguments..., band);
+}
+
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+class Contraction {
+  using Total = Lanes<T, N>;
+  using Columns = Lanes<B, N>;
+
+ public:
+  IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
+                     const Right& right, const Step& step, const Finish& finish)
+      : rows_(rows), columns_(columns), depth_(depth), cut_(rows, bands, columns, depth), start_(start),
+        left_(left), right_(right), step_(step), finish_(finish) {}
+
+  // Threads share the rows; few rows are computed by all of them, each for other columns.
+  IN_SET void run(Team team, char* shared, char* mine) {
+    left_panels_ = reinterpret_cast<A*>(mine);
+    right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.left_bytes() : shared);
+    for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
+      const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
+      const Span of_this = {first + team.first(panels.count()), first + team.end(panels.count())};
+      if (cut_.packs_right) {
+        team.wait();
+        pack_right(first, of_this);
+        team.wait();
+      }
+      if (cut_.tiles >= 4 * team.count || panels.count() < team.count)
+        fold(first, {team.first(cut_.tiles), team.end(cut_.tiles)}, panels);
+      else
+        fold(first, {0, cut_.tiles}, of_this);
+    }
+  }
+
+ private:
+  // From top to bottom, several beside each other, so that rows are read in long pieces.
+  IN_SET void pack_right(int64_t first_panel, Span panels) const {
+    constexpr int64_t kBeside = 8;
+    for (int64_t first = panels.first; first < panels.end; first += kBeside)
+      for (int64_t k = 0; k < depth_.count(); ++k)
+        for (int64_t panel = first; panel < smaller(first + kBeside, panels.end); ++panel) {
+          B* const to = right_panels_ + ((panel - first_panel) * depth_.count() + k) * 2 * N;
+          const Panel<N> at(panel, cut_, columns_);
+          at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
+            Columns values;
+            in_band(at.band, right_, values, depth_.first + k, n, active);
+            store(to + v * N, AllLanes<N>{}, values);
+          });
+          if (at.count <= N) store(to + N, AllLanes<N>{}, Columns(B(0)));
+        }
+  }
+
+  IN_SET void pack_left(Span tiles) const {
+    A* to = left_panels_;
+    for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * depth_.count())
+      for (int row = 0; row < kTileRows; ++row) {
+        const int64_t m = smaller(rows_.first + tile * kTileRows + row, rows_.end - 1);
+        for (int64_t k = 0; k < depth_.count(); ++k) to[k * kTileRows + row] = left_(m, depth_.first + k);
+      }
+  }
+
+  // Some tiles of rows at a time, with one panel of columns after the other.
+  IN_SET void fold(int64_t first_panel, Span tiles, Span panels) const {
+    for (int64_t first = tiles.first; first < tiles.end; first += cut_.tiles_at_once) {
+      const Span near = {first, smaller(first + cut_.tiles_at_once, tiles.end)};
+      if (cut_.packs_left) pack_left(near);
+      for (int64_t panel = panels.first; panel < panels.end; ++panel)
+        for (int64_t tile = near.first; tile < near.end; ++tile)
+          fold_one(rows_.first + tile * kTileRows, left_panels_ + (tile - first) * kTileRows * depth_.count(),
+                   Panel<N>(panel, cut_, columns_),
+                   right_panels_ + (panel - first_panel) * 2 * N * depth_.count());
+    }
+  }
+
+  IN_SET void fold_one(int64_t m, const A* left_panel, const Panel<N>& panel, const B* right_panel) const {
+    Total tile[2 * kTileRows];
+    const auto packed_left = [=](int64_t k, int row) IN_SET { return left_panel[k * kTileRows + row]; };
+    const auto left = [this, m](int64_t k, int row) IN_SET {
+      return left_(smaller(m + row, rows_.end - 1), depth_.first + k);
+    };
+    const auto packed_right = [=](Columns& values, int64_t k, int v) IN_SET {
+      values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{});
+    };
+    const auto right = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
+      in_band(panel.band, right_, values, depth_.first + k, panel.first + v * N, AllLanes<N>{});
+    };
+    const auto right_at_edge = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
+      const int at = panel.count > v * N ? v * N : 0;  // the first vector stands in for one that is not there
+      in_band(panel.band, right_, values, depth_.first + k, panel.first + at,
+              FirstLanes<N>{smaller(panel.count - at, N)});
+    };
+    if (cut_.packs_right)
+      fold_tile<Columns>(depth_.count(), packed_left, packed_right, step_, start_, tile);
+    else if (cut_.packs_left && panel.count == 2 * N)
+      fold_tile<Columns>(depth_.count(), packed_left, right, step_, start_, tile);
+    else if (cut_.packs_left)
+      fold_tile<Columns>(depth_.count(), packed_left, right_at_edge, step_, start_, tile);
+    else if (panel.count == 2 * N)
+      fold_tile<Columns>(depth_.count(), left, right, step_, start_, tile);
+    else
+      fold_tile<Columns>(depth_.count(), left, right_at_edge, step_, start_, tile);
+    for (int row = 0; row < smaller(rows_.end - m, kTileRows); ++row)
+      panel.for_vectors([&](int v, int64_t n, auto active) IN_SET {
+        in_band(panel.band, finish_, m + row, n, active, tile[2 * row + v]);
+      });
+  }
+
+  const Span rows_, columns_, depth_;
+  const Cut<A, B, N> cut_;
+  const Total start_;
+  const Left& left_;
+  const Right& right_;
+  const Step& step_;
+  const Finish& finish_;
+  A* left_panels_ = nullptr;
+  B* right_panels_ = nullptr;
+};
+
+// Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and with what
+// right(values, k, n, lanes) sets, for each k of the depth, in order, and goes to finish(m, n, lanes, total). The columns
+// may lie in several bands, whose number is a last argument then. T, A and B are the types of totals and of what is left
+// and right. All threads of the team call this, with memory that they share and with their own.
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth, T start,
+                     const Left& left, const Right& right, const Step& step, const Finish& finish) {
+  if (rows.count() > 0 && bands > 0 && columns.count() > 0)
+    Contraction<N, T, A, B, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step, finish)
+        .run(team, shared, mine);
+}
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+inline void contract(Team team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
+                     const Left& left, const Right& right, const Step& step, const Finish& finish) {
+  contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish);
+}
 
 }  // namespace KGEN_SET
 }  // namespace kgen_openmp

@@ -22,7 +22,7 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,13 +35,13 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionCausalD64Workspace {
-  int64_t p, s_, threads, most_threads;
+  int64_t p, s_per_s_r_bh, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionCausalD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, R, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -57,46 +57,49 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
   in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
+    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
+      for (int64_t s_index = 0; s_index < S; ++s_index) {
+        float greatest_s = -INFINITY;
+        // One pass along r: greatest_s; fills s_per_s_r_bh.
         for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &total_lanes](int64_t d, auto active) IN_SET {
-            total_lanes += keep(active,
-                                to_value<T>(load(&q[(bh * S + s_3) * 64 + d], active)) *
-                                    to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
-                                0.0f);
+          float sum_q_k = 0.0f;
+          // One pass along d: sum_q_k.
+          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
           });
-          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const float s = scale * total;
-          if (r <= s_3) greatest = maximum(greatest, s);
-          s_[r] = scale * total;
+          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          const float s = rounded(scale * sum_q_k);
+          if (r <= s_index) greatest_s = maximum(greatest_s, s);
+          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
         }
         float l = 0.0f;
+        // One pass along r: l; fills p.
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &l_lanes](int64_t r, auto active) IN_SET {
-                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
                                 store(&p[r], active, p_here);
-                                const auto chosen = active && Positions<kLanes32>{r} <= s_3;
+                                const auto chosen = active && Positions<kLanes32>{r} <= s_index;
                                 l_lanes += keep(chosen, p_here, 0.0f);
                               });
           l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_p_v = 0.0f;
+          // One pass along r: sum_p_v.
           for (int64_t r = 0; r < R; ++r) {
-            if (r <= s_3) {
-              total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
+            if (r <= s_index) {
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+                                     to_value<T>(to_stored<T>(p[r])), sum_p_v);
             }
           }
-          store_around(&o[(bh * S + s_3) * 64 + d], active,
-                       to_stored<T>(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)),
+          store_around(&o[(bh * S + s_index) * 64 + d], active,
+                       to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),
                        around_caches);
         });
       }
@@ -107,13 +110,13 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 
 // Where the intermediates lie in the workspace.
 struct AttentionCausalD128Workspace {
-  int64_t p, s_, threads, most_threads;
+  int64_t p, s_per_s_r_bh, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionCausalD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     p = reserve(thread_bytes, R, 4);
-    s_ = reserve(thread_bytes, R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, R, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -129,47 +132,49 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
   in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_ = reinterpret_cast<float*>(mine + space.s_);
+    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_3 = 0; s_3 < S; ++s_3) {
-        float greatest = -INFINITY;
+      for (int64_t s_index = 0; s_index < S; ++s_index) {
+        float greatest_s = -INFINITY;
+        // One pass along r: greatest_s; fills s_per_s_r_bh.
         for (int64_t r = 0; r < R; ++r) {
-          float total = 0.0f;
-          Sum<float, kLanes32> total_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &total_lanes](int64_t d, auto active) IN_SET {
-            total_lanes += keep(active,
-                                to_value<T>(load(&q[(bh * S + s_3) * 128 + d], active)) *
-                                    to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
-                                0.0f);
+          float sum_q_k = 0.0f;
+          // One pass along d: sum_q_k.
+          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
           });
-          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const float s = scale * total;
-          if (r <= s_3) greatest = maximum(greatest, s);
-          s_[r] = scale * total;
+          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          const float s = rounded(scale * sum_q_k);
+          if (r <= s_index) greatest_s = maximum(greatest_s, s);
+          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
         }
         float l = 0.0f;
+        // One pass along r: l; fills p.
         for (int64_t r_block = 0; r_block < R; r_block += 4096) {
           Sum<float, kLanes32> l_lanes = 0.0f;
           for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
                               [=, &l_lanes](int64_t r, auto active) IN_SET {
-                                const auto p_here = exp(load(&s_[r], active) - greatest);
+                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
                                 store(&p[r], active, p_here);
-                                const auto chosen = active && Positions<kLanes32>{r} <= s_3;
+                                const auto chosen = active && Positions<kLanes32>{r} <= s_index;
                                 l_lanes += keep(chosen, p_here, 0.0f);
                               });
           l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> total = 0.0f;
+          Lanes<float, kLanes32> sum_p_v = 0.0f;
+          // One pass along r: sum_p_v.
           for (int64_t r = 0; r < R; ++r) {
-            if (r <= s_3) {
-              total +=
-                  to_value<T>(to_stored<T>(p[r])) * to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
+            if (r <= s_index) {
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
+                                     to_value<T>(to_stored<T>(p[r])), sum_p_v);
             }
           }
-          store_around(&o[(bh * S + s_3) * 128 + d], active,
-                       to_stored<T>(l > 0.0f ? quotient(total, l) : Lanes<float, kLanes32>(0.0f)),
+          store_around(&o[(bh * S + s_index) * 128 + d], active,
+                       to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),
                        around_caches);
         });
       }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -40,46 +40,48 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const s_ = take<float>(tile, R);
+  float* const s_per_s_r_bh = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
-    const Index s_3 = Index(item % S);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    const Index s_index = Index(item % S);
+    float greatest_s = -INFINITY;
+    float greatest_s_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      float total = 0.0f;
+      float sum_q_k = 0.0f;
+      // One pass along d: sum_q_k.
       for (Index d = 0; d < 64; ++d) {
-        total += to_value<T>(q[(bh * S + s_3) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+        sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
       }
-      const float s = scale * total;
-      greatest_own = maximum(greatest_own, s);
-      s_[r] = scale * total;
+      const float s = scale * sum_q_k;
+      greatest_s_own = maximum(greatest_s_own, s);
+      s_per_s_r_bh[r] = scale * sum_q_k;
     }
-    greatest =
-        maximum(greatest,
-                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
+    greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                           return float(maximum(one, other));
+                         }));
     __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    float sum_p = 0.0f;
+    float sum_p_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_per_s_r_bh_pack = load_pack<4, 1, kWide>(&s_per_s_r_bh[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) total2_own += p_pack[i];
+        p_pack[i] = expf(s_per_s_r_bh_pack[i] - greatest_s);
+        if (i < remaining) sum_p_own += p_pack[i];
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+    sum_p = sum_p + block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
-      float total = 0.0f;
+      float sum_p_v = 0.0f;
+      // One pass along r: sum_p_v.
       for (Index r = 0; r < R; ++r) {
-        total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 64 + d]);
+        sum_p_v += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 64 + d]);
       }
-      o[(bh * S + s_3) * 64 + d] = to_stored<T>(total / total2);
+      o[(bh * S + s_index) * 64 + d] = to_stored<T>(sum_p_v / sum_p);
     }
     __syncthreads();
   }
@@ -123,46 +125,48 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
-  float* const s_ = take<float>(tile, R);
+  float* const s_per_s_r_bh = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
-    const Index s_3 = Index(item % S);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    const Index s_index = Index(item % S);
+    float greatest_s = -INFINITY;
+    float greatest_s_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      float total = 0.0f;
+      float sum_q_k = 0.0f;
+      // One pass along d: sum_q_k.
       for (Index d = 0; d < 128; ++d) {
-        total += to_value<T>(q[(bh * S + s_3) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
+        sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
       }
-      const float s = scale * total;
-      greatest_own = maximum(greatest_own, s);
-      s_[r] = scale * total;
+      const float s = scale * sum_q_k;
+      greatest_s_own = maximum(greatest_s_own, s);
+      s_per_s_r_bh[r] = scale * sum_q_k;
     }
-    greatest =
-        maximum(greatest,
-                block_fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
+    greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                           return float(maximum(one, other));
+                         }));
     __syncthreads();
-    float total2 = 0.0f;
-    float total2_own = 0.0f;
+    float sum_p = 0.0f;
+    float sum_p_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
-      const auto s_pack = load_pack<4, 1, kWide>(&s_[r_first], remaining);
+      const auto s_per_s_r_bh_pack = load_pack<4, 1, kWide>(&s_per_s_r_bh[r_first], remaining);
       Pack<float, 4> p_pack;
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        p_pack[i] = expf(s_pack[i] - greatest);
-        if (i < remaining) total2_own += p_pack[i];
+        p_pack[i] = expf(s_per_s_r_bh_pack[i] - greatest_s);
+        if (i < remaining) sum_p_own += p_pack[i];
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    total2 = total2 + block_fold(total2_own, [](float one, float other) { return float(one + other); });
+    sum_p = sum_p + block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
     __syncthreads();
     for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float total = 0.0f;
+      float sum_p_v = 0.0f;
+      // One pass along r: sum_p_v.
       for (Index r = 0; r < R; ++r) {
-        total += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 128 + d]);
+        sum_p_v += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 128 + d]);
       }
-      o[(bh * S + s_3) * 128 + d] = to_stored<T>(total / total2);
+      o[(bh * S + s_index) * 128 + d] = to_stored<T>(sum_p_v / sum_p);
     }
     __syncthreads();
   }

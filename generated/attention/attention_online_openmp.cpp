@@ -21,7 +21,7 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -59,13 +59,11 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
             // One pass along d: sum_q_k.
             Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
             for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              sum_q_k_lanes += keep(active,
-                                    to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
-                                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)),
-                                    0.0f);
+              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
             });
             sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_index ? scale * sum_q_k : -INFINITY;
+            const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
             s[r - j * 64] = s_here;
             greatest_s = maximum(greatest_s, s_here);
           }
@@ -84,15 +82,15 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                 sum_p_lanes += keep(active, p_here, 0.0f);
               });
           sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = l * fix + sum_p;
+          l = multiply_add(l, fix, sum_p);
           for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
             // One pass along r: sum_p_v.
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) *
-                         to_value<T>(load(&v[(bh * R + r) * 64 + d], active));
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+                                     to_value<T>(to_stored<T>(p[r - j * 64])), sum_p_v);
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + sum_p_v);
+            store(&acc[d], active, multiply_add(load(&acc[d], active), fix, sum_p_v));
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(
                   &o[(bh * S + s_index) * 64 + d], active,
@@ -148,13 +146,11 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
             // One pass along d: sum_q_k.
             Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
             for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              sum_q_k_lanes += keep(active,
-                                    to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) *
-                                        to_value<T>(load(&k[(bh * R + r) * 128 + d], active)),
-                                    0.0f);
+              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
             });
             sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_index ? scale * sum_q_k : -INFINITY;
+            const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
             s[r - j * 64] = s_here;
             greatest_s = maximum(greatest_s, s_here);
           }
@@ -173,15 +169,15 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                 sum_p_lanes += keep(active, p_here, 0.0f);
               });
           sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = l * fix + sum_p;
+          l = multiply_add(l, fix, sum_p);
           for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
             // One pass along r: sum_p_v.
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) *
-                         to_value<T>(load(&v[(bh * R + r) * 128 + d], active));
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
+                                     to_value<T>(to_stored<T>(p[r - j * 64])), sum_p_v);
             }
-            store(&acc[d], active, load(&acc[d], active) * fix + sum_p_v);
+            store(&acc[d], active, multiply_add(load(&acc[d], active), fix, sum_p_v));
             if (j == larger(1, ceil_div(R, 64)) - 1) {
               store(
                   &o[(bh * S + s_index) * 128 + d], active,

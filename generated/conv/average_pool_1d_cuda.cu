@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,17 +27,18 @@ __global__ void __launch_bounds__(256)
   if (item >= B * C * Q) return;
   const Index bc = Index(item / Q);
   const Index q = Index(item % Q);
-  float total = 0.0f;
-  int32_t total2 = 0;
+  float sum_x = 0.0f;
+  int32_t count = 0;
+  // One pass along j: sum_x and count.
   for (Index j = 0; j < 3; ++j) {
     if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) {
-      total += inside(2 * int64_t(q) + int64_t(j) - 1, W)
+      sum_x += inside(2 * int64_t(q) + int64_t(j) - 1, W)
                    ? to_value<T>(x[bc * W + 2 * int64_t(q) + int64_t(j) - 1])
                    : 0.0f;
     }
-    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) total2 = total2 + 1;
+    if (inside(2 * int64_t(q) + int64_t(j) - 1, W)) count = count + 1;
   }
-  y[bc * Q + q] = to_stored<T>(total / float(total2));
+  y[bc * Q + q] = to_stored<T>(sum_x / float(count));
 }
 
 template <class Index, class T>

@@ -27,6 +27,10 @@
 //   may call them at once.
 // CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
 //   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; conv2d_error
 //   explains it.
 
@@ -69,11 +73,12 @@ extern "C" {
 //   bias: f32[O], may be null
 //   y: f32[B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]
 
-/* @function conv2d args: in x f32 [B, C, H, W]; in w f32 [O, C, 3, 3]; in? bias f32 [O]; out y f32 [B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]; size B; size C; size H; size W; size O */
+/* @function conv2d args: in x f32 [B, C, H, W]; in w f32 [O, C, 3, 3]; in? bias f32 [O]; out y f32 [B, O, (H + 2 - 3) / 2 + 1, (W + 2 - 3) / 2 + 1]; size B; size C; size H; size W; size O; workspace_openmp workspace */
 int conv2d_cuda(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
                 int64_t W, int64_t O, void* stream);
+int64_t conv2d_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O);
 int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
-                  int64_t H, int64_t W, int64_t O);
+                  int64_t H, int64_t W, int64_t O, void* workspace, int64_t workspace_bytes);
 
 // The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
 const char* conv2d_openmp_instructions(void);
@@ -116,17 +121,23 @@ static inline const char* conv2d_error(int status) {
     case KGEN_TOO_LARGE:
       return "(H + 2 - 3) / 2 + 1 is more than can be counted; or (W + 2 - 3) / 2 + 1 is more than can be "
              "counted";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "x must not be null";
     case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
     case KGEN_TOO_LARGE | 2 << 8: return "w has more bytes than can be counted";
     case KGEN_NULL | 2 << 8: return "w must not be null";
     case KGEN_MISALIGNED | 2 << 8: return "w must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap w";
     case KGEN_TOO_LARGE | 3 << 8: return "bias has more bytes than can be counted";
     case KGEN_MISALIGNED | 3 << 8: return "bias must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap bias";
     case KGEN_TOO_LARGE | 4 << 8: return "y has more bytes than can be counted";
     case KGEN_NULL | 4 << 8: return "y must not be null";
     case KGEN_MISALIGNED | 4 << 8: return "y must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap y";
     case KGEN_NEGATIVE_SIZE | 5 << 8: return "B must not be negative";
     case KGEN_NEGATIVE_SIZE | 6 << 8: return "C must not be negative";
     case KGEN_NEGATIVE_SIZE | 7 << 8: return "H must not be negative";
@@ -153,12 +164,14 @@ struct conv2d_arguments {
   int64_t H = 0;
   int64_t W = 0;
   int64_t O = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
 
   friend int conv2d_cuda(const conv2d_arguments& a, void* stream) {
     return conv2d_cuda(a.x, a.w, a.bias, a.y, a.B, a.C, a.H, a.W, a.O, stream);
   }
   friend int conv2d_openmp(const conv2d_arguments& a) {
-    return conv2d_openmp(a.x, a.w, a.bias, a.y, a.B, a.C, a.H, a.W, a.O);
+    return conv2d_openmp(a.x, a.w, a.bias, a.y, a.B, a.C, a.H, a.W, a.O, a.workspace, a.workspace_bytes);
   }
 };
 

@@ -2,7 +2,8 @@
 //
 // conv2d: y[b, o, p, q] = bias[o] + sum of x[b, c, 2p + i - 1, 2q + j - 1] * w[o, c, i, j]
 //
-// Plan: threads share B, O, P, Q, neighbours along Q.
+// Plan: threads share tiles of O x B*P*Q, which are folded in registers, from panels of both sides
+//   that are packed once.
 // Bytes that conv2d must move: 4 * O + 36 * O * C + 4 * C * W * H * B read, 4 * O * B * Q * P written.
 
 #include "conv2d.h"
@@ -18,7 +19,7 @@
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -29,47 +30,70 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
+// Where the intermediates lie in the workspace.
+struct Conv2dWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
+    const int64_t P = floor_div(H + 2 - 3, 2) + 1;
+    const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
+    panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).right_bytes(), 1);
+    own_panels =
+        reserve(thread_bytes,
+                Cut<float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
-            int64_t W, int64_t O) {
+            int64_t W, int64_t O, char* workspace, int64_t threads) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
+  const Conv2dWorkspace space(B, C, H, W, O);
   const bool around_caches = B * O * P * Q * 4 >= kBeyondCaches;
-  in_parallel(
-      product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384,
-      [&]() IN_SET {
-        OMP(omp for collapse(4) schedule(static) nowait)
-        for (int64_t b = 0; b < B; ++b) {
-          for (int64_t o = 0; o < O; ++o) {
-            for (int64_t p = 0; p < P; ++p) {
-              for (int64_t q_first = 0; q_first < Q; q_first += 256) {
-                for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-                  Lanes<float, kLanes32> s = 0.0f;
-                  for (int64_t c = 0; c < C; ++c) {
-                    for (int64_t i = 0; i < 3; ++i) {
-                      // One pass along j: s.
-                      for (int64_t j = 0; j < 3; ++j) {
-                        s += (inside(2 * p + i - 1, H)
-                                  ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
-                                                   2 * q + j - 1, W, active, 0.0f)
-                                  : 0.0f) *
-                             w[((o * C + c) * 3 + i) * 3 + j];
-                      }
-                    }
-                  }
+  char* const panels = workspace + space.panels;
+  in_team(product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 131072,
+          threads, [&]() IN_SET {
+            char* const own_panels =
+                workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+            // Tiles of o x q stay in registers while they go down at: s.
+            contract<kLanes32, float, float, float>(
+                all_threads(), panels, own_panels, {0, O}, B * P, {0, Q}, {0, C * 3 * 3}, 0.0f,
+                [=](int64_t o, int64_t at) IN_SET -> float {
+                  const int64_t c = at / (3 * 3);
+                  const int64_t i = at / 3 % 3;
+                  const int64_t j = at % 3;
+                  return w[((o * C + c) * 3 + i) * 3 + j];
+                },
+                [=](auto& right, int64_t at, int64_t q, auto active, int64_t band) IN_SET {
+                  const int64_t b = band / P;
+                  const int64_t p = band % P;
+                  const int64_t c = at / (3 * 3);
+                  const int64_t i = at / 3 % 3;
+                  const int64_t j = at % 3;
+                  right = (inside(2 * p + i - 1, H)
+                               ? load_inside<2>(x, ((b * C + c) * H + 2 * p + i - 1) * W + 2 * q + j - 1,
+                                                2 * q + j - 1, W, active, 0.0f)
+                               : 0.0f);
+                },
+                [=](auto& s, auto left, auto right) IN_SET { s = multiply_add(right, left, s); },
+                [=](int64_t o, int64_t q, auto active, auto s, int64_t band) IN_SET {
+                  const int64_t b = band / P;
+                  const int64_t p = band % P;
                   store_around(&y[((b * O + o) * P + p) * Q + q], active, bias != nullptr ? s + bias[o] : s,
                                around_caches);
                 });
-              }
-            }
-          }
-        }
-        if (around_caches) finish_stores();
-      });
+            if (around_caches) finish_stores();
+          });
 }
 
 // Checks the arguments, then runs.
 int launch_conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C,
-                  int64_t H, int64_t W, int64_t O) {
+                  int64_t H, int64_t W, int64_t O, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}, {9, O}})) return status;
   if (double(H) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   if (double(W) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
@@ -79,8 +103,22 @@ int launch_conv2d(const float* x, const float* w, const float* bias, float* y, i
       {1, x, {B, C, H, W}}, {2, w, {O, C, 3, 3}}, {3, bias, {O}, kMayBeNull}, {4, y, {B, O, P, Q}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
-  conv2d(x, w, bias, y, B, C, H, W, O);
+  const Conv2dWorkspace space(B, C, H, W, O);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status != 0) return memory.status;
+  conv2d(x, w, bias, y, B, C, H, W, O, memory.data, memory.threads);
   return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_conv2d(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
+  if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}, {9, O}})) return -status;
+  if (double(H) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
+  if (double(W) + 2.0 + 3.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
+  const int64_t P = floor_div(H + 2 - 3, 2) + 1;
+  const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
+  if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
+  return bytes_of_team(Conv2dWorkspace(B, C, H, W, O));
 }
 
 }  // namespace KGEN_SET
@@ -90,9 +128,13 @@ int launch_conv2d(const float* x, const float* w, const float* bias, float* y, i
 
 #if !defined(KGEN_SET)
 
+extern "C" int64_t conv2d_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
+  BY_SET(return workspace_of_conv2d(B, C, H, W, O))
+}
 extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B,
-                             int64_t C, int64_t H, int64_t W, int64_t O) {
-  BY_SET(return launch_conv2d(x, w, bias, y, B, C, H, W, O))
+                             int64_t C, int64_t H, int64_t W, int64_t O, void* workspace,
+                             int64_t workspace_bytes) {
+  BY_SET(return launch_conv2d(x, w, bias, y, B, C, H, W, O, workspace, workspace_bytes))
 }
 
 extern "C" const char* conv2d_openmp_instructions(void) {

@@ -18,7 +18,7 @@
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,12 +37,11 @@ void frames_energy(const float* x, float* energy, int64_t W) {
       float sum_x_squared = 0.0f;
       // One pass along w: sum_x_squared.
       Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
-      for_lanes<kLanes32>(
-          160 * f_step, 160 * f_step + 400, [=, &sum_x_squared_lanes](int64_t w, auto active) IN_SET {
-            sum_x_squared_lanes += keep(
-                active, load_inside<1>(x, w, w, W, active, 0.0f) * load_inside<1>(x, w, w, W, active, 0.0f),
-                0.0f);
-          });
+      for_lanes<kLanes32>(160 * f_step, 160 * f_step + 400,
+                          [=, &sum_x_squared_lanes](int64_t w, auto active) IN_SET {
+                            add_product(sum_x_squared_lanes, active, load_inside<1>(x, w, w, W, active, 0.0f),
+                                        load_inside<1>(x, w, w, W, active, 0.0f));
+                          });
       sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
       // One pass along f: fills energy.
       for (int64_t f = f_step; f < smaller(f_step + 1, larger(floor_div(W - 400, 160) + 1, 0)); ++f) {

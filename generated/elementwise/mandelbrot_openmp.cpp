@@ -19,7 +19,7 @@
 #include "mandelbrot_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,17 +35,17 @@ void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64
   in_parallel([&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t h = 0; h < H; ++h) {
-      const float cy = y0 + step * float(h);
+      const float cy = multiply_add(step, float(h), y0);
       // One pass along w: fills count.
       for_lanes<kLanes32>(0, W, [=](int64_t w, auto active) IN_SET {
         Lanes<float, kLanes32> x = 0.0f;
         Lanes<float, kLanes32> y = 0.0f;
         Lanes<int32_t, kLanes32> n = 0;
-        const auto cx = x0 + step * positions_as<float, kLanes32>(w);
+        const auto cx = multiply_add(positions_as<float, kLanes32>(w), step, x0);
         auto live = mask_of(active);
         while (any_lane(live = live && (n < 256 && x * x + y * y <= 4.0f))) {
           const auto t = x * x - y * y + cx;
-          y = 2.0f * x * y + cy;
+          y = multiply_add(2.0f * x, y, cy);
           x = t;
           n = choose(live, n + 1, n);
         }

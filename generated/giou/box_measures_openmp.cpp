@@ -18,7 +18,7 @@
 #include "box_measures_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,6 +36,7 @@ void box_measures_intersection_over_union(const Stored<T>* p, const Stored<T>* t
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills result.
       for_lines<kLanesOf<T>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
@@ -66,6 +67,7 @@ void box_measures_distance_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills result.
       for_lines<kLanesOf<T>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
@@ -101,6 +103,7 @@ void box_measures_complete_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+      // One pass along n: fills result.
       for_lines<kLanesOf<T>>(
           around_caches, &result[n_first], n_first, smaller(n_first + 4096, N),
           [=](int64_t n, auto active) IN_SET {
@@ -122,12 +125,13 @@ void box_measures_complete_iou(const Stored<T>* p, const Stored<T>* t, Stored<T>
             const auto height = greater(bp, bt) - lesser(tp, tt);
             const auto dx = quotient(lp + rp - lt - rt, Value<T>(2));
             const auto dy = quotient(tp + bp - tt - bt, Value<T>(2));
-            const auto overlap_2 = maximum(lesser(rp, rt) - greater(lp, lt), Value<T>(0)) *
-                                   maximum(lesser(bp, bt) - greater(tp, tt), Value<T>(0));
+            const auto overlap_in_distance_iou = maximum(lesser(rp, rt) - greater(lp, lt), Value<T>(0)) *
+                                                 maximum(lesser(bp, bt) - greater(tp, tt), Value<T>(0));
             store_around(
                 &result[n], active,
-                to_stored<T>(overlap_2 / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap_2,
-                                                 Value<T>(1e-07)) -
+                to_stored<T>(overlap_in_distance_iou / maximum((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) -
+                                                                   overlap_in_distance_iou,
+                                                               Value<T>(1e-07)) -
                              (dx * dx + dy * dy) / maximum(width * width + height * height, Value<T>(1e-07)) -
                              aspect * aspect / maximum(Value<T>(1) - iou + aspect, Value<T>(1e-07))),
                 around_caches);

@@ -27,7 +27,9 @@
 //   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
 //   of what is summed.
 // Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads.
+//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
+//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
+//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
 //   may call them at once.
 // CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
@@ -35,8 +37,7 @@
 //   gets into *table_status, in device memory, if it is not null; all else leaves it as it is.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP the bytes may be more for more threads. For CUDA it lies at a
-//   multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   giou_loss_packed_error explains it.
 
@@ -73,11 +74,13 @@
 extern "C" {
 #endif
 
-// box_start: i64[B + 1]
-// pred: f32[B, P, 4]
-// target: f32[N, 4]
-// giou: f32[N]
-// loss: f32[]
+// Arguments; a function's name says what T is:
+//   box_start: i64[B + 1]
+//   pred: T[B, P, 4]
+//   target: T[N, 4]
+//   giou: T[N]
+//   loss: T[]
+
 /* @function giou_loss_packed_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [B, P, 4]; in target f32 [N, 4]; out giou f32 [N]; out loss f32 []; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_packed_f32_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_f32_cuda(const int64_t* box_start, const float* pred, const float* target, float* giou,
@@ -88,11 +91,6 @@ int giou_loss_packed_f32_openmp(const int64_t* box_start, const float* pred, con
                                 float* loss, int64_t B, int64_t P, int64_t N, void* workspace,
                                 int64_t workspace_bytes);
 
-// box_start: i64[B + 1]
-// pred: f16[B, P, 4]
-// target: f16[N, 4]
-// giou: f16[N]
-// loss: f16[]
 /* @function giou_loss_packed_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [B, P, 4]; in target f16 [N, 4]; out giou f16 [N]; out loss f16 []; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_packed_f16_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_f16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
@@ -103,11 +101,6 @@ int giou_loss_packed_f16_openmp(const int64_t* box_start, const uint16_t* pred, 
                                 uint16_t* giou, uint16_t* loss, int64_t B, int64_t P, int64_t N,
                                 void* workspace, int64_t workspace_bytes);
 
-// box_start: i64[B + 1]
-// pred: bf16[B, P, 4]
-// target: bf16[N, 4]
-// giou: bf16[N]
-// loss: bf16[]
 /* @function giou_loss_packed_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [B, P, 4]; in target bf16 [N, 4]; out giou bf16 [N]; out loss bf16 []; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_packed_bf16_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_bf16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
@@ -118,11 +111,6 @@ int giou_loss_packed_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
                                  uint16_t* giou, uint16_t* loss, int64_t B, int64_t P, int64_t N,
                                  void* workspace, int64_t workspace_bytes);
 
-// box_start: i64[B + 1]
-// pred: f64[B, P, 4]
-// target: f64[N, 4]
-// giou: f64[N]
-// loss: f64[]
 /* @function giou_loss_packed_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [B, P, 4]; in target f64 [N, 4]; out giou f64 [N]; out loss f64 []; size B; size P; size N; status table_status; workspace workspace; workspace_openmp workspace */
 int64_t giou_loss_packed_f64_cuda_workspace(int64_t B, int64_t P, int64_t N);
 int giou_loss_packed_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
@@ -187,98 +175,37 @@ static inline const char* giou_loss_packed_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped.
-struct giou_loss_packed_f32_arguments {
+// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
+// and hides no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct giou_loss_packed_arguments {
   const int64_t* box_start = nullptr;
-  const float* pred = nullptr;
-  const float* target = nullptr;
-  float* giou = nullptr;
-  float* loss = nullptr;
+  const T* pred = nullptr;
+  const T* target = nullptr;
+  T* giou = nullptr;
+  T* loss = nullptr;
   int64_t B = 0;
   int64_t P = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
+
+  friend int giou_loss_packed_cuda(const giou_loss_packed_arguments& a, int32_t* table_status, void* stream) {
+    return kCuda(a.box_start, a.pred, a.target, a.giou, a.loss, a.B, a.P, a.N, table_status, a.workspace,
+                 a.workspace_bytes, stream);
+  }
+  friend int giou_loss_packed_openmp(const giou_loss_packed_arguments& a) {
+    return kOpenmp(a.box_start, a.pred, a.target, a.giou, a.loss, a.B, a.P, a.N, a.workspace,
+                   a.workspace_bytes);
+  }
 };
-inline int giou_loss_packed_f32_cuda(const giou_loss_packed_f32_arguments& arguments, int32_t* table_status,
-                                     void* stream) {
-  return giou_loss_packed_f32_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                   arguments.loss, arguments.B, arguments.P, arguments.N, table_status,
-                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int giou_loss_packed_f32_openmp(const giou_loss_packed_f32_arguments& arguments) {
-  return giou_loss_packed_f32_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                     arguments.loss, arguments.B, arguments.P, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct giou_loss_packed_f16_arguments {
-  const int64_t* box_start = nullptr;
-  const uint16_t* pred = nullptr;
-  const uint16_t* target = nullptr;
-  uint16_t* giou = nullptr;
-  uint16_t* loss = nullptr;
-  int64_t B = 0;
-  int64_t P = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int giou_loss_packed_f16_cuda(const giou_loss_packed_f16_arguments& arguments, int32_t* table_status,
-                                     void* stream) {
-  return giou_loss_packed_f16_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                   arguments.loss, arguments.B, arguments.P, arguments.N, table_status,
-                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int giou_loss_packed_f16_openmp(const giou_loss_packed_f16_arguments& arguments) {
-  return giou_loss_packed_f16_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                     arguments.loss, arguments.B, arguments.P, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes);
-}
-struct giou_loss_packed_bf16_arguments {
-  const int64_t* box_start = nullptr;
-  const uint16_t* pred = nullptr;
-  const uint16_t* target = nullptr;
-  uint16_t* giou = nullptr;
-  uint16_t* loss = nullptr;
-  int64_t B = 0;
-  int64_t P = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int giou_loss_packed_bf16_cuda(const giou_loss_packed_bf16_arguments& arguments, int32_t* table_status,
-                                      void* stream) {
-  return giou_loss_packed_bf16_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                    arguments.loss, arguments.B, arguments.P, arguments.N, table_status,
-                                    arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int giou_loss_packed_bf16_openmp(const giou_loss_packed_bf16_arguments& arguments) {
-  return giou_loss_packed_bf16_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                      arguments.loss, arguments.B, arguments.P, arguments.N,
-                                      arguments.workspace, arguments.workspace_bytes);
-}
-struct giou_loss_packed_f64_arguments {
-  const int64_t* box_start = nullptr;
-  const double* pred = nullptr;
-  const double* target = nullptr;
-  double* giou = nullptr;
-  double* loss = nullptr;
-  int64_t B = 0;
-  int64_t P = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-};
-inline int giou_loss_packed_f64_cuda(const giou_loss_packed_f64_arguments& arguments, int32_t* table_status,
-                                     void* stream) {
-  return giou_loss_packed_f64_cuda(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                   arguments.loss, arguments.B, arguments.P, arguments.N, table_status,
-                                   arguments.workspace, arguments.workspace_bytes, stream);
-}
-inline int giou_loss_packed_f64_openmp(const giou_loss_packed_f64_arguments& arguments) {
-  return giou_loss_packed_f64_openmp(arguments.box_start, arguments.pred, arguments.target, arguments.giou,
-                                     arguments.loss, arguments.B, arguments.P, arguments.N,
-                                     arguments.workspace, arguments.workspace_bytes);
-}
+using giou_loss_packed_f32_arguments =
+    giou_loss_packed_arguments<float, giou_loss_packed_f32_cuda, giou_loss_packed_f32_openmp>;
+using giou_loss_packed_f16_arguments =
+    giou_loss_packed_arguments<uint16_t, giou_loss_packed_f16_cuda, giou_loss_packed_f16_openmp>;
+using giou_loss_packed_bf16_arguments =
+    giou_loss_packed_arguments<uint16_t, giou_loss_packed_bf16_cuda, giou_loss_packed_bf16_openmp>;
+using giou_loss_packed_f64_arguments =
+    giou_loss_packed_arguments<double, giou_loss_packed_f64_cuda, giou_loss_packed_f64_openmp>;
 
 #endif

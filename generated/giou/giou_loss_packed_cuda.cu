@@ -52,9 +52,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    if (threadIdx.x == 0) {
-      sum_size_n_own = sum_size_n_own + n_count;
-    }
+    if (threadIdx.x == 0) sum_size_n_own = sum_size_n_own + n_count;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       const Value<T> left_p =
           inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
@@ -100,9 +98,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       block_fold(sum_size_n_of_thread, [](int64_t one, int64_t other) { return int64_t(one + other); });
   const Value<T> sum_each =
       block_fold(sum_each_of_thread, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-  if (threadIdx.x == 0) {
-    loss[0] = to_stored<T>(sum_each / Value<T>(maximum(sum_size_n, int64_t{1})));
-  }
+  if (threadIdx.x == 0) loss[0] = to_stored<T>(sum_each / Value<T>(maximum(sum_size_n, int64_t{1})));
 }
 
 template <class Index, class T>
@@ -137,11 +133,10 @@ __global__ void giou_loss_packed_requirements(const int64_t* box_start, int64_t 
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class RunRequirements, class Run, class RunWide>
-int launch_giou_loss_packed(const int64_t* box_start, const T* pred, const T* target, T* giou, T* loss,
-                            int64_t B, int64_t P, int64_t N, int32_t* table_status, void* workspace,
-                            int64_t workspace_bytes, void* stream, RunRequirements run_requirements, Run run,
-                            RunWide run_wide) {
+template <class T>
+int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                            Stored<T>* giou, Stored<T>* loss, int64_t B, int64_t P, int64_t N,
+                            int32_t* table_status, void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {
@@ -150,77 +145,44 @@ int launch_giou_loss_packed(const int64_t* box_start, const T* pred, const T* ta
   const bool small = larger(larger(larger(B * P * 4, N * 4), N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (table_status != nullptr) {
-    if (const int status = cuda_status(
-            launch(run_requirements, smaller(ceil_div(larger(int64_t{1}, B), int64_t{256}), int64_t{1024}),
-                   256, 0, queue, box_start, B, P, N, table_status)))
+    if (const int status =
+            cuda_status(launch(giou_loss_packed_requirements,
+                               smaller(ceil_div(larger(int64_t{1}, B), int64_t{256}), int64_t{1024}), 256, 0,
+                               queue, box_start, B, P, N, table_status)))
       return status;
   }
-  const Space space(B, P, N);
+  const GiouLossPackedWorkspace<T> space(B, P, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? run(box_start, pred, target, giou, loss, B, P, N, table_status, memory.data, queue)
-            : run_wide(box_start, pred, target, giou, loss, B, P, N, table_status, memory.data, queue));
+  return cuda_status(small ? giou_loss_packed<int32_t, T>(box_start, pred, target, giou, loss, B, P, N,
+                                                          table_status, memory.data, queue)
+                           : giou_loss_packed<int64_t, T>(box_start, pred, target, giou, loss, B, P, N,
+                                                          table_status, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return Space(B, P, N).bytes;
+  return GiouLossPackedWorkspace<T>(B, P, N).bytes;
 }
 
 }  // namespace
 
-extern "C" int64_t giou_loss_packed_f32_cuda_workspace(int64_t B, int64_t P, int64_t N) {
-  return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<float>>(B, P, N);
-}
-
-extern "C" int giou_loss_packed_f32_cuda(const int64_t* box_start, const float* pred, const float* target,
-                                         float* giou, float* loss, int64_t B, int64_t P, int64_t N,
-                                         int32_t* table_status, void* workspace, int64_t workspace_bytes,
-                                         void* stream) {
-  return launch_giou_loss_packed<GiouLossPackedWorkspace<float>>(
-      box_start, pred, target, giou, loss, B, P, N, table_status, workspace, workspace_bytes, stream,
-      giou_loss_packed_requirements, giou_loss_packed<int32_t, float>, giou_loss_packed<int64_t, float>);
-}
-
-extern "C" int64_t giou_loss_packed_f16_cuda_workspace(int64_t B, int64_t P, int64_t N) {
-  return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<F16>>(B, P, N);
-}
-
-extern "C" int giou_loss_packed_f16_cuda(const int64_t* box_start, const uint16_t* pred,
-                                         const uint16_t* target, uint16_t* giou, uint16_t* loss, int64_t B,
-                                         int64_t P, int64_t N, int32_t* table_status, void* workspace,
-                                         int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_packed<GiouLossPackedWorkspace<F16>>(
-      box_start, pred, target, giou, loss, B, P, N, table_status, workspace, workspace_bytes, stream,
-      giou_loss_packed_requirements, giou_loss_packed<int32_t, F16>, giou_loss_packed<int64_t, F16>);
-}
-
-extern "C" int64_t giou_loss_packed_bf16_cuda_workspace(int64_t B, int64_t P, int64_t N) {
-  return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<BF16>>(B, P, N);
-}
-
-extern "C" int giou_loss_packed_bf16_cuda(const int64_t* box_start, const uint16_t* pred,
-                                          const uint16_t* target, uint16_t* giou, uint16_t* loss, int64_t B,
-                                          int64_t P, int64_t N, int32_t* table_status, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_packed<GiouLossPackedWorkspace<BF16>>(
-      box_start, pred, target, giou, loss, B, P, N, table_status, workspace, workspace_bytes, stream,
-      giou_loss_packed_requirements, giou_loss_packed<int32_t, BF16>, giou_loss_packed<int64_t, BF16>);
-}
-
-extern "C" int64_t giou_loss_packed_f64_cuda_workspace(int64_t B, int64_t P, int64_t N) {
-  return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<double>>(B, P, N);
-}
-
-extern "C" int giou_loss_packed_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
-                                         double* giou, double* loss, int64_t B, int64_t P, int64_t N,
-                                         int32_t* table_status, void* workspace, int64_t workspace_bytes,
-                                         void* stream) {
-  return launch_giou_loss_packed<GiouLossPackedWorkspace<double>>(
-      box_start, pred, target, giou, loss, B, P, N, table_status, workspace, workspace_bytes, stream,
-      giou_loss_packed_requirements, giou_loss_packed<int32_t, double>, giou_loss_packed<int64_t, double>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_LOSS_PACKED_FUNCTIONS(NAME, T, STORED)                                                          \
+  extern "C" int64_t giou_loss_packed_##NAME##_cuda_workspace(int64_t B, int64_t P, int64_t N) {             \
+    return workspace_of_giou_loss_packed<T>(B, P, N);                                                        \
+  }                                                                                                          \
+  extern "C" int giou_loss_packed_##NAME##_cuda(const int64_t* box_start, const STORED* pred,                \
+                                                const STORED* target, STORED* giou, STORED* loss, int64_t B, \
+                                                int64_t P, int64_t N, int32_t* table_status,                 \
+                                                void* workspace, int64_t workspace_bytes, void* stream) {    \
+    return launch_giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, table_status, workspace, \
+                                      workspace_bytes, stream);                                              \
+  }
+GIOU_LOSS_PACKED_FUNCTIONS(f32, float, float)
+GIOU_LOSS_PACKED_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_PACKED_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_PACKED_FUNCTIONS(f64, double, double)

@@ -21,7 +21,7 @@
 #include "giou_loss_packed_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,8 +35,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPackedWorkspace {
-  int64_t sum_size_n_parts;
-  int64_t sum_each_parts;
+  int64_t sum_size_n_parts, sum_each_parts;
   int64_t bytes = 0;
 
   explicit GiouLossPackedWorkspace(int64_t B, int64_t P, int64_t N) {
@@ -69,8 +68,8 @@ void giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Sto
         sum_size_n = sum_size_n + n_count;
         // One pass along n: sum_each; fills giou.
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<Value<T>>> sum_each_lanes = Value<T>(0);
-          for_lanes<kLanesOf<Value<T>>>(
+          Sum<Value<T>, kLanesOf<T>> sum_each_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
               n_block, smaller(n_block + 4096, n_count), [=, &sum_each_lanes](int64_t n, auto active) IN_SET {
                 const auto left_p = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
                   return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
@@ -120,10 +119,10 @@ void giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Sto
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
-int launch_giou_loss_packed(const int64_t* box_start, const T* pred, const T* target, T* giou, T* loss,
-                            int64_t B, int64_t P, int64_t N, void* workspace, int64_t workspace_bytes,
-                            Run run) {
+template <class T>
+int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                            Stored<T>* giou, Stored<T>* loss, int64_t B, int64_t P, int64_t N,
+                            void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {
@@ -137,19 +136,19 @@ int launch_giou_loss_packed(const int64_t* box_start, const T* pred, const T* ta
   for (int64_t b = 0; b < B; ++b) {
     if (!(box_start[b + 1] - box_start[b] <= P)) return status_of(KGEN_REQUIRE, 1);
   }
-  const Space space(B, P, N);
+  const GiouLossPackedWorkspace<T> space(B, P, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(box_start, pred, target, giou, loss, B, P, N, memory.data);
+  giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class T>
 int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return Space(B, P, N).bytes;
+  return GiouLossPackedWorkspace<T>(B, P, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -159,49 +158,21 @@ int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t giou_loss_packed_f32_openmp_workspace(int64_t B, int64_t P, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<float>>(B, P, N))
-}
-
-extern "C" int giou_loss_packed_f32_openmp(const int64_t* box_start, const float* pred, const float* target,
-                                           float* giou, float* loss, int64_t B, int64_t P, int64_t N,
-                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_packed<GiouLossPackedWorkspace<float>>(
-      box_start, pred, target, giou, loss, B, P, N, workspace, workspace_bytes, giou_loss_packed<float>))
-}
-
-extern "C" int64_t giou_loss_packed_f16_openmp_workspace(int64_t B, int64_t P, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<F16>>(B, P, N))
-}
-
-extern "C" int giou_loss_packed_f16_openmp(const int64_t* box_start, const uint16_t* pred,
-                                           const uint16_t* target, uint16_t* giou, uint16_t* loss, int64_t B,
-                                           int64_t P, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_packed<GiouLossPackedWorkspace<F16>>(
-      box_start, pred, target, giou, loss, B, P, N, workspace, workspace_bytes, giou_loss_packed<F16>))
-}
-
-extern "C" int64_t giou_loss_packed_bf16_openmp_workspace(int64_t B, int64_t P, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<BF16>>(B, P, N))
-}
-
-extern "C" int giou_loss_packed_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
-                                            const uint16_t* target, uint16_t* giou, uint16_t* loss, int64_t B,
-                                            int64_t P, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_packed<GiouLossPackedWorkspace<BF16>>(
-      box_start, pred, target, giou, loss, B, P, N, workspace, workspace_bytes, giou_loss_packed<BF16>))
-}
-
-extern "C" int64_t giou_loss_packed_f64_openmp_workspace(int64_t B, int64_t P, int64_t N) {
-  BY_SET(return workspace_of_giou_loss_packed<GiouLossPackedWorkspace<double>>(B, P, N))
-}
-
-extern "C" int giou_loss_packed_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
-                                           double* giou, double* loss, int64_t B, int64_t P, int64_t N,
-                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_giou_loss_packed<GiouLossPackedWorkspace<double>>(
-      box_start, pred, target, giou, loss, B, P, N, workspace, workspace_bytes, giou_loss_packed<double>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define GIOU_LOSS_PACKED_FUNCTIONS(NAME, T, STORED)                                                   \
+  extern "C" int64_t giou_loss_packed_##NAME##_openmp_workspace(int64_t B, int64_t P, int64_t N) {    \
+    BY_SET(return workspace_of_giou_loss_packed<T>(B, P, N))                                          \
+  }                                                                                                   \
+  extern "C" int giou_loss_packed_##NAME##_openmp(                                                    \
+      const int64_t* box_start, const STORED* pred, const STORED* target, STORED* giou, STORED* loss, \
+      int64_t B, int64_t P, int64_t N, void* workspace, int64_t workspace_bytes) {                    \
+    BY_SET(return launch_giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, workspace, \
+                                             workspace_bytes))                                        \
+  }
+GIOU_LOSS_PACKED_FUNCTIONS(f32, float, float)
+GIOU_LOSS_PACKED_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_PACKED_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_PACKED_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_packed_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

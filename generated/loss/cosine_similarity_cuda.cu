@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,37 +23,38 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CosineSimilarityWorkspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total3_parts;
-  int64_t total_tickets;
+  int64_t sum_x_y_parts;
+  int64_t sum_x_squared_parts;
+  int64_t sum_y_squared_parts;
+  int64_t sum_x_y_tickets;
   int64_t bytes = 0;
 
   explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
-    total_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
-    total3_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
-    total_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
+    sum_x_y_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
+    sum_x_squared_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
+    sum_y_squared_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<Value<T>>);
+    sum_x_y_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     cosine_similarity_kernel(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, Index M, Index N,
-                             Value<T>* total_parts, Value<T>* total2_parts, Value<T>* total3_parts,
-                             uint32_t* total_tickets, Index chunk, unsigned chunks) {
+                             Value<T>* sum_x_y_parts, Value<T>* sum_x_squared_parts,
+                             Value<T>* sum_y_squared_parts, uint32_t* sum_x_y_tickets, Index chunk,
+                             unsigned chunks) {
   const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
-    Value<T> total = Value<T>(0);
-    Value<T> total2 = Value<T>(0);
-    Value<T> total3 = Value<T>(0);
+    Value<T> sum_x_y = Value<T>(0);
+    Value<T> sum_x_squared = Value<T>(0);
+    Value<T> sum_y_squared = Value<T>(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, N));
-    Value<T> total_own = Value<T>(0);
-    Value<T> total2_own = Value<T>(0);
-    Value<T> total3_own = Value<T>(0);
+    Value<T> sum_x_y_own = Value<T>(0);
+    Value<T> sum_x_squared_own = Value<T>(0);
+    Value<T> sum_y_squared_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -61,36 +62,39 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(y_pack[i]);
-        if (i < remaining) total2_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
-        if (i < remaining) total3_own += to_value<T>(y_pack[i]) * to_value<T>(y_pack[i]);
+        if (i < remaining) sum_x_y_own += to_value<T>(x_pack[i]) * to_value<T>(y_pack[i]);
+        if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
+        if (i < remaining) sum_y_squared_own += to_value<T>(y_pack[i]) * to_value<T>(y_pack[i]);
       }
     }
-    total_own = row_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-    total2_own = row_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-    total3_own = row_fold(total3_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_x_y_own = row_fold(sum_x_y_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_x_squared_own = row_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_y_squared_own = row_fold(sum_y_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (threadIdx.x == 0) total3_parts[Index(blockIdx.x % chunks) * items + item] = total3_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = Value<T>(0);
-      total2_own = Value<T>(0);
-      total3_own = Value<T>(0);
+      if (threadIdx.x == 0) sum_x_y_parts[Index(blockIdx.x % chunks) * items + item] = sum_x_y_own;
+      if (threadIdx.x == 0)
+        sum_x_squared_parts[Index(blockIdx.x % chunks) * items + item] = sum_x_squared_own;
+      if (threadIdx.x == 0)
+        sum_y_squared_parts[Index(blockIdx.x % chunks) * items + item] = sum_y_squared_own;
+      if (!is_last_block(sum_x_y_tickets + blockIdx.x / chunks, chunks)) return;
+      sum_x_y_own = Value<T>(0);
+      sum_x_squared_own = Value<T>(0);
+      sum_y_squared_own = Value<T>(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
-        total3_own = total3_own + total3_parts[Index(part) * items + item];
+        sum_x_y_own = sum_x_y_own + sum_x_y_parts[Index(part) * items + item];
+        sum_x_squared_own = sum_x_squared_own + sum_x_squared_parts[Index(part) * items + item];
+        sum_y_squared_own = sum_y_squared_own + sum_y_squared_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-      total2_own = row_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-      total3_own = row_fold(total3_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+      sum_x_y_own = row_fold(sum_x_y_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+      sum_x_squared_own = row_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+      sum_y_squared_own = row_fold(sum_y_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    total3 = total3 + total3_own;
+    sum_x_y = sum_x_y + sum_x_y_own;
+    sum_x_squared = sum_x_squared + sum_x_squared_own;
+    sum_y_squared = sum_y_squared + sum_y_squared_own;
     if (threadIdx.x == 0) {
-      similarity[m] = to_stored<T>(total / maximum(sqrt(total2) * sqrt(total3), Value<T>(1e-08)));
+      similarity[m] =
+          to_stored<T>(sum_x_y / maximum(sqrt(sum_x_squared) * sqrt(sum_y_squared), Value<T>(1e-08)));
     }
   }
 }
@@ -103,17 +107,17 @@ cudaError_t cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>*
   const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                             : cudaMemsetAsync(workspace + space.sum_x_y_tickets, 0,
                                                static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
           launch(wide ? cosine_similarity_kernel<true, Index, T> : cosine_similarity_kernel<false, Index, T>,
                  shape.blocks, dim3(shape.threads, shape.together), 512, stream, x, y, similarity, M, N,
-                 reinterpret_cast<Value<T>*>(workspace + space.total_parts),
-                 reinterpret_cast<Value<T>*>(workspace + space.total2_parts),
-                 reinterpret_cast<Value<T>*>(workspace + space.total3_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+                 reinterpret_cast<Value<T>*>(workspace + space.sum_x_y_parts),
+                 reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_parts),
+                 reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.sum_x_y_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

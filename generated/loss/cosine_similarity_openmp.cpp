@@ -6,7 +6,7 @@
 //   several N_shares.
 // Phase 2: threads share M, neighbours along N, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
-// Through the workspace: total_part.
+// Through the workspace: sum_x_y_part, sum_x_squared_part, sum_y_squared_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -25,7 +25,7 @@
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -45,20 +45,22 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
-        Vector<T> total2 = Value<T>(0);
-        Vector<T> total3 = Value<T>(0);
+        Vector<T> sum_x_y = Value<T>(0);
+        Vector<T> sum_x_squared = Value<T>(0);
+        Vector<T> sum_y_squared = Value<T>(0);
+        // One pass along n: sum_x_y, sum_x_squared and sum_y_squared.
         for (int64_t n = 0; n < N; ++n) {
-          total += to_value<T>(load_every(&x[m * N + n], N, active)) *
-                   to_value<T>(load_every(&y[m * N + n], N, active));
-          total2 += to_value<T>(load_every(&x[m * N + n], N, active)) *
-                    to_value<T>(load_every(&x[m * N + n], N, active));
-          total3 += to_value<T>(load_every(&y[m * N + n], N, active)) *
-                    to_value<T>(load_every(&y[m * N + n], N, active));
+          sum_x_y = multiply_add(to_value<T>(load_every(&x[m * N + n], N, active)),
+                                 to_value<T>(load_every(&y[m * N + n], N, active)), sum_x_y);
+          sum_x_squared = multiply_add(to_value<T>(load_every(&x[m * N + n], N, active)),
+                                       to_value<T>(load_every(&x[m * N + n], N, active)), sum_x_squared);
+          sum_y_squared = multiply_add(to_value<T>(load_every(&y[m * N + n], N, active)),
+                                       to_value<T>(load_every(&y[m * N + n], N, active)), sum_y_squared);
         }
-        store_around(&similarity[m], active,
-                     to_stored<T>(total / maximum(sqrt(total2) * sqrt(total3), Value<T>(1e-08))),
-                     around_caches);
+        store_around(
+            &similarity[m], active,
+            to_stored<T>(sum_x_y / maximum(sqrt(sum_x_squared) * sqrt(sum_y_squared), Value<T>(1e-08))),
+            around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -68,14 +70,14 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CosineSimilarityWorkspace {
-  int64_t total_part, total_part2, total_part3;
+  int64_t sum_x_y_part, sum_x_squared_part, sum_y_squared_part;
   int64_t bytes = 0;
 
   explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    total_part2 = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    total_part3 = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    sum_x_y_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -85,38 +87,40 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
                        char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const CosineSimilarityWorkspace<T> space(M, N);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
-  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
-  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
+  Value<T>* const sum_x_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_y_part);
+  Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
+  Value<T>* const sum_y_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_part);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          Value<T> total = Value<T>(0);
-          Value<T> total2 = Value<T>(0);
-          Value<T> total3 = Value<T>(0);
+          Value<T> sum_x_y = Value<T>(0);
+          Value<T> sum_x_squared = Value<T>(0);
+          Value<T> sum_y_squared = Value<T>(0);
           const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+          // One pass along this share of n: sum_x_y, sum_x_squared and sum_y_squared.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_x_y_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_y_squared_lanes = Value<T>(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active)
-                                       IN_SET {
-                                         const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-                                         const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-                                         total_lanes += keep(active, x_ * y_, Value<T>(0));
-                                         total2_lanes += keep(active, x_ * x_, Value<T>(0));
-                                         total3_lanes += keep(active, y_ * y_, Value<T>(0));
-                                       });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
+                                   [=, &sum_x_y_lanes, &sum_x_squared_lanes, &sum_y_squared_lanes](
+                                       int64_t n, auto active) IN_SET {
+                                     const auto x_here = to_value<T>(load_once(&x[m * N + n], active));
+                                     const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
+                                     add_product(sum_x_y_lanes, active, x_here, y_here);
+                                     add_product(sum_x_squared_lanes, active, x_here, x_here);
+                                     add_product(sum_y_squared_lanes, active, y_here, y_here);
+                                   });
+            sum_x_y += across(sum_x_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * M + m] = total;
-          total_part2[n_share * M + m] = total2;
-          total_part3[n_share * M + m] = total3;
+          sum_x_y_part[n_share * M + m] = sum_x_y;
+          sum_x_squared_part[n_share * M + m] = sum_x_squared;
+          sum_y_squared_part[n_share * M + m] = sum_y_squared;
         }
       }
     });
@@ -125,49 +129,54 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
         for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-          Vector<T> total = Value<T>(0);
-          Vector<T> total2 = Value<T>(0);
-          Vector<T> total3 = Value<T>(0);
+          Vector<T> sum_x_y = Value<T>(0);
+          Vector<T> sum_x_squared = Value<T>(0);
+          Vector<T> sum_y_squared = Value<T>(0);
+          // Puts the shares together, in order: sum_x_y, sum_x_squared and sum_y_squared.
           for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total += load(&total_part[n_share * M + m], active);
-            total2 += load(&total_part2[n_share * M + m], active);
-            total3 += load(&total_part3[n_share * M + m], active);
+            sum_x_y += load(&sum_x_y_part[n_share * M + m], active);
+            sum_x_squared += load(&sum_x_squared_part[n_share * M + m], active);
+            sum_y_squared += load(&sum_y_squared_part[n_share * M + m], active);
           }
-          store_around(&similarity[m], active,
-                       to_stored<T>(total / maximum(sqrt(total2) * sqrt(total3), Value<T>(1e-08))),
-                       around_caches);
+          store_around(
+              &similarity[m], active,
+              to_stored<T>(sum_x_y / maximum(sqrt(sum_x_squared) * sqrt(sum_y_squared), Value<T>(1e-08))),
+              around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Each fold in one piece.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
-        Value<T> total = Value<T>(0);
-        Value<T> total2 = Value<T>(0);
-        Value<T> total3 = Value<T>(0);
+        Value<T> sum_x_y = Value<T>(0);
+        Value<T> sum_x_squared = Value<T>(0);
+        Value<T> sum_y_squared = Value<T>(0);
+        // One pass along n: sum_x_y, sum_x_squared and sum_y_squared.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
-                                 [=, &total_lanes, &total2_lanes, &total3_lanes](int64_t n, auto active)
-                                     IN_SET {
-                                       if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                                       if (from_memory) prefetch_soon(2048, &y[m * N + n]);
-                                       const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-                                       const auto y_ = to_value<T>(load_once(&y[m * N + n], active));
-                                       total_lanes += keep(active, x_ * y_, Value<T>(0));
-                                       total2_lanes += keep(active, x_ * x_, Value<T>(0));
-                                       total3_lanes += keep(active, y_ * y_, Value<T>(0));
-                                     });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          Sum<Value<T>, kLanesOf<T>> sum_x_y_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_y_squared_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
+              n_block, smaller(n_block + 4096, N),
+              [=, &sum_x_y_lanes, &sum_x_squared_lanes, &sum_y_squared_lanes](int64_t n, auto active) IN_SET {
+                if (from_memory) prefetch_soon(2048, &x[m * N + n]);
+                if (from_memory) prefetch_soon(2048, &y[m * N + n]);
+                const auto x_here = to_value<T>(load_once(&x[m * N + n], active));
+                const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
+                add_product(sum_x_y_lanes, active, x_here, y_here);
+                add_product(sum_x_squared_lanes, active, x_here, x_here);
+                add_product(sum_y_squared_lanes, active, y_here, y_here);
+              });
+          sum_x_y += across(sum_x_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        similarity[m] = to_stored<T>(total / maximum(std::sqrt(total2) * std::sqrt(total3), Value<T>(1e-08)));
+        similarity[m] = to_stored<T>(
+            sum_x_y / maximum(rounded(std::sqrt(sum_x_squared) * std::sqrt(sum_y_squared)), Value<T>(1e-08)));
       }
     });
   }

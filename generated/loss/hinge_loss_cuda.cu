@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,16 +26,16 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HingeLossWorkspace {
-  int64_t total_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
+  int64_t sum_score_parts;
+  int64_t sum_score_tickets;
+  int64_t sum_loss_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit HingeLossWorkspace(int64_t B, int64_t V) {
-    total_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, kBytes<S>);
-    total_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, kBytes<S>);
+    sum_score_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, kBytes<S>);
+    sum_score_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
+    sum_loss_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -43,16 +43,16 @@ struct HingeLossWorkspace {
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     hinge_loss_part1_kernel(const Stored<T>* score, const int32_t* target, S* loss, Index B, Index V,
-                            S* total_parts, uint32_t* total_tickets, Index chunk, unsigned chunks) {
+                            S* sum_score_parts, uint32_t* sum_score_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(B);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index b = item;
     const S own = inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0);
-    S total = S(0);
+    S sum_score = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, V));
-    S total_own = S(0);
+    S sum_score_own = S(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
@@ -61,49 +61,50 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
         if (i < remaining && int64_t(v) != int64_t(target[b])) {
-          total_own += maximum(S(1) + to_value<T>(score_pack[i]) - own, S(0));
+          sum_score_own += maximum(S(1) + to_value<T>(score_pack[i]) - own, S(0));
         }
       }
     }
-    total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
+    sum_score_own = row_fold(sum_score_own, [](S one, S other) { return S(one + other); });
     if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = S(0);
+      if (threadIdx.x == 0) sum_score_parts[Index(blockIdx.x % chunks) * items + item] = sum_score_own;
+      if (!is_last_block(sum_score_tickets + blockIdx.x / chunks, chunks)) return;
+      sum_score_own = S(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
+        sum_score_own = sum_score_own + sum_score_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
+      sum_score_own = row_fold(sum_score_own, [](S one, S other) { return S(one + other); });
     }
-    total = total + total_own;
-    if (threadIdx.x == 0) loss[b] = total;
+    sum_score = sum_score + sum_score_own;
+    if (threadIdx.x == 0) loss[b] = sum_score;
   }
 }
 
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
-    hinge_loss_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts2, uint32_t* ticket, Index chunk) {
+    hinge_loss_part2_kernel(S* loss, S* mean_loss, Index B, S* sum_loss_parts, uint32_t* ticket,
+                            Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  S total_own = S(0);
+  S sum_loss_own = S(0);
   for (Index b_first = first + Index(threadIdx.x) * (16 / kBytes<S>); b_first < last;
        b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<S>; ++i) {
-      if (i < remaining) total_own += loss_pack[i];
+      if (i < remaining) sum_loss_own += loss_pack[i];
     }
   }
-  const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) total_parts2[blockIdx.x] = total_part;
+  const S sum_loss_part = block_fold(sum_loss_own, [](S one, S other) { return S(one + other); });
+  if (threadIdx.x == 0) sum_loss_parts[blockIdx.x] = sum_loss_part;
   if (!is_last_block(ticket, gridDim.x)) return;
-  S total_own2 = S(0);
+  S sum_loss_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
+    sum_loss_of_thread = sum_loss_of_thread + sum_loss_parts[part];
   }
-  const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
+  const S sum_loss = block_fold(sum_loss_of_thread, [](S one, S other) { return S(one + other); });
+  if (threadIdx.x == 0) mean_loss[0] = sum_loss / S(maximum(int64_t(B), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -116,15 +117,15 @@ cudaError_t hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                : cudaMemsetAsync(workspace + space.sum_score_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
     if (const cudaError_t error = launch(
             wide ? hinge_loss_part1_kernel<true, Index, S, T> : hinge_loss_part1_kernel<false, Index, S, T>,
             shape.blocks, dim3(shape.threads, shape.together), 512, stream, score, target, loss, B, V,
-            reinterpret_cast<S*>(workspace + space.total_parts),
-            reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+            reinterpret_cast<S*>(workspace + space.sum_score_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.sum_score_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -137,7 +138,7 @@ cudaError_t hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S
     if (const cudaError_t error = launch(
             wide ? hinge_loss_part2_kernel<true, Index, S, T> : hinge_loss_part2_kernel<false, Index, S, T>,
             chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss, B,
-            reinterpret_cast<S*>(workspace + space.total_parts2),
+            reinterpret_cast<S*>(workspace + space.sum_loss_parts),
             reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;

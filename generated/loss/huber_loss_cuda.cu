@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,13 +24,13 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HuberLossWorkspace {
-  int64_t total_parts;
+  int64_t sum_each_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit HuberLossWorkspace(int64_t N) {
     (void)N;
-    total_parts = reserve(bytes, 1024, kBytes<S>);
+    sum_each_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -38,10 +38,10 @@ struct HuberLossWorkspace {
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     huber_loss_kernel(S delta, const Stored<T>* prediction, const Stored<T>* target, Stored<T>* loss,
-                      S* mean_loss, Index N, S* total_parts, uint32_t* ticket, Index chunk) {
+                      S* mean_loss, Index N, S* sum_each_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  S total_own = S(0);
+  S sum_each_own = S(0);
   for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
        n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
     const Index remaining = Index(last - n_first);
@@ -53,19 +53,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       const S e = absolute(to_value<T>(prediction_pack[i]) - to_value<T>(target_pack[i]));
       const S each = e <= delta ? e * e / S(2) : delta * (e - delta / S(2));
       loss_pack[i] = to_stored<T>(each);
-      if (i < remaining) total_own += each;
+      if (i < remaining) sum_each_own += each;
     }
     store_pack<kWide>(&loss[n_first], loss_pack, remaining);
   }
-  const S total_part = block_fold(total_own, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
+  const S sum_each_part = block_fold(sum_each_own, [](S a, S b) { return S(a + b); });
+  if (threadIdx.x == 0) sum_each_parts[blockIdx.x] = sum_each_part;
   if (!is_last_block(ticket, gridDim.x)) return;
-  S total_own2 = S(0);
+  S sum_each_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
+    sum_each_of_thread = sum_each_of_thread + sum_each_parts[part];
   }
-  const S total = block_fold(total_own2, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(N), int64_t{1}));
+  const S sum_each = block_fold(sum_each_of_thread, [](S a, S b) { return S(a + b); });
+  if (threadIdx.x == 0) mean_loss[0] = sum_each / S(maximum(int64_t(N), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -80,7 +80,7 @@ cudaError_t huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* ta
   if (const cudaError_t error =
           launch(wide ? huber_loss_kernel<true, Index, S, T> : huber_loss_kernel<false, Index, S, T>, chunks,
                  block_threads(chunk, chunks), 512, stream, delta, prediction, target, loss, mean_loss, N,
-                 reinterpret_cast<S*>(workspace + space.total_parts),
+                 reinterpret_cast<S*>(workspace + space.sum_each_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;

@@ -3,9 +3,9 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Phase 1 of huber_loss_f32_f32: one thread does the rest.
+// Phase 1 of huber_loss_f32_f32: one thread computes sum_each.
 // Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes mean_loss.
 // Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
 
 #include "huber_loss.h"
@@ -21,7 +21,7 @@
 #include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,12 +35,12 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HuberLossWorkspace {
-  int64_t total_parts;
+  int64_t sum_each_parts;
   int64_t bytes = 0;
 
   explicit HuberLossWorkspace(int64_t N) {
     (void)N;
-    total_parts = reserve(bytes, 256, kBytes<S>);
+    sum_each_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -50,32 +50,36 @@ void huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, S
                 int64_t N, char* workspace) {
   const HuberLossWorkspace<S, T> space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  S* const total_parts = reinterpret_cast<S*>(workspace + space.total_parts);
+  S* const sum_each_parts = reinterpret_cast<S*>(workspace + space.sum_each_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-      S total = S(0);
+      S sum_each = S(0);
       const int64_t n_end = smaller(n_first + n_chunk, N);
+      // One pass along n: sum_each; fills loss.
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-        Sum<S, kLanesOf<S>> total_lanes = S(0);
+        Sum<S, kLanesOf<S>> sum_each_lanes = S(0);
         for_lanes<kLanesOf<S>>(
-            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
+            n_block, smaller(n_block + 4096, n_end), [=, &sum_each_lanes](int64_t n, auto active) IN_SET {
               const auto e =
                   absolute(to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active)));
               const auto each = choose(e <= delta, quotient(e * e, S(2)), delta * (e - delta / S(2)));
               store_around(&loss[n], active, to_stored<T>(each), around_caches);
-              total_lanes += keep(active, each, S(0));
+              sum_each_lanes += keep(active, each, S(0));
             });
-        total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_each += across(sum_each_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
-      total_parts[n_first / n_chunk] = total;
+      sum_each_parts[n_first / n_chunk] = sum_each;
     }
     if (around_caches) finish_stores();
   });
-  S total = S(0);
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) total = total + total_parts[n_first / n_chunk];
-  mean_loss[0] = total / S(maximum(N, int64_t{1}));
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  S sum_each = S(0);
+  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+    sum_each = sum_each + sum_each_parts[n_first / n_chunk];
+  }
+  mean_loss[0] = sum_each / S(maximum(N, int64_t{1}));
 }
 
 // Checks the arguments, then runs.

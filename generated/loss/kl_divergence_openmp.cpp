@@ -3,9 +3,9 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of kl_divergence_f32_f32: one thread does the rest.
+// Phase 1 of kl_divergence_f32_f32: one thread computes sum_loss.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes mean_loss.
 // Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.
 
 #include "kl_divergence.h"
@@ -21,7 +21,7 @@
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -35,13 +35,13 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct KlDivergenceWorkspace {
-  int64_t total2_parts;
+  int64_t sum_loss_parts;
   int64_t bytes = 0;
 
   explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2_parts = reserve(bytes, 256, kBytes<S>);
+    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -51,38 +51,41 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
                    int64_t V, char* workspace) {
   const KlDivergenceWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
+  S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      S total2 = S(0);
+      S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
-        S total = S(0);
+        S sum_target_log_target = S(0);
+        // One pass along v: sum_target_log_target.
         for (int64_t v_block = 0; v_block < V; v_block += 4096) {
-          Vector<S> total_lanes = S(0);
+          Vector<S> sum_target_log_target_lanes = S(0);
           for_lanes<kLanesOf<S>>(
-              v_block, smaller(v_block + 4096, V), [=, &total_lanes](int64_t v, auto active) IN_SET {
-                const auto target_ = to_value<T>(load_once(&target[b * V + v], active));
-                const auto chosen = active && target_ > S(0);
-                total_lanes +=
-                    keep(chosen, target_ * (log(target_) - to_value<T>(load(&prediction[b * V + v], active))),
-                         S(0));
+              v_block, smaller(v_block + 4096, V),
+              [=, &sum_target_log_target_lanes](int64_t v, auto active) IN_SET {
+                const auto target_here = to_value<T>(load_once(&target[b * V + v], active));
+                const auto chosen = active && target_here > S(0);
+                add_product(sum_target_log_target_lanes, chosen, target_here,
+                            log(target_here) - to_value<T>(load(&prediction[b * V + v], active)));
               });
-          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_target_log_target +=
+              across(sum_target_log_target_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        const S loss_here = total;
+        const S loss_here = sum_target_log_target;
         loss[b] = loss_here;
-        total2 += loss_here;
+        sum_loss += loss_here;
       }
-      total2_parts[b_first / b_chunk] = total2;
+      sum_loss_parts[b_first / b_chunk] = sum_loss;
     }
   });
-  S total2 = S(0);
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  S sum_loss = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
+    sum_loss = sum_loss + sum_loss_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total2 / S(maximum(B, int64_t{1}));
+  mean_loss[0] = sum_loss / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,24 +23,24 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MseLossWorkspace {
-  int64_t total_parts;
+  int64_t sum_e_squared_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit MseLossWorkspace(int64_t N) {
     (void)N;
-    total_parts = reserve(bytes, 1024, kBytes<S>);
+    sum_e_squared_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
-    mse_loss_kernel(const Stored<T>* prediction, const Stored<T>* target, S* loss, Index N, S* total_parts,
-                    uint32_t* ticket, Index chunk) {
+    mse_loss_kernel(const Stored<T>* prediction, const Stored<T>* target, S* loss, Index N,
+                    S* sum_e_squared_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  S total_own = S(0);
+  S sum_e_squared_own = S(0);
   for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
        n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
     const Index remaining = Index(last - n_first);
@@ -49,18 +49,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<T>; ++i) {
       const S e = to_value<T>(prediction_pack[i]) - to_value<T>(target_pack[i]);
-      if (i < remaining) total_own += e * e;
+      if (i < remaining) sum_e_squared_own += e * e;
     }
   }
-  const S total_part = block_fold(total_own, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
+  const S sum_e_squared_part = block_fold(sum_e_squared_own, [](S a, S b) { return S(a + b); });
+  if (threadIdx.x == 0) sum_e_squared_parts[blockIdx.x] = sum_e_squared_part;
   if (!is_last_block(ticket, gridDim.x)) return;
-  S total_own2 = S(0);
+  S sum_e_squared_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
+    sum_e_squared_of_thread = sum_e_squared_of_thread + sum_e_squared_parts[part];
   }
-  const S total = block_fold(total_own2, [](S a, S b) { return S(a + b); });
-  if (threadIdx.x == 0) loss[0] = total / S(maximum(int64_t(N), int64_t{1}));
+  const S sum_e_squared = block_fold(sum_e_squared_of_thread, [](S a, S b) { return S(a + b); });
+  if (threadIdx.x == 0) loss[0] = sum_e_squared / S(maximum(int64_t(N), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -75,7 +75,7 @@ cudaError_t mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* lo
   if (const cudaError_t error =
           launch(wide ? mse_loss_kernel<true, Index, S, T> : mse_loss_kernel<false, Index, S, T>, chunks,
                  block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
-                 reinterpret_cast<S*>(workspace + space.total_parts),
+                 reinterpret_cast<S*>(workspace + space.sum_e_squared_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)
     return error;

@@ -2,9 +2,9 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Phase 1 of mse_loss_f32_f32: one thread does the rest.
+// Phase 1 of mse_loss_f32_f32: one thread computes sum_e_squared.
 // Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes loss.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 
 #include "mse_loss.h"
@@ -20,7 +20,7 @@
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,12 +34,12 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MseLossWorkspace {
-  int64_t total_parts;
+  int64_t sum_e_squared_parts;
   int64_t bytes = 0;
 
   explicit MseLossWorkspace(int64_t N) {
     (void)N;
-    total_parts = reserve(bytes, 256, kBytes<S>);
+    sum_e_squared_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -48,28 +48,32 @@ template <class S, class T>
 void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N, char* workspace) {
   const MseLossWorkspace<S, T> space(N);
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
-  S* const total_parts = reinterpret_cast<S*>(workspace + space.total_parts);
+  S* const sum_e_squared_parts = reinterpret_cast<S*>(workspace + space.sum_e_squared_parts);
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
-      S total = S(0);
+      S sum_e_squared = S(0);
       const int64_t n_end = smaller(n_first + n_chunk, N);
+      // One pass along n: sum_e_squared.
       for (int64_t n_block = n_first; n_block < n_end; n_block += 4096) {
-        Sum<S, kLanesOf<S>> total_lanes = S(0);
-        for_lanes<kLanesOf<S>>(
-            n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
-              const auto e =
-                  to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
-              total_lanes += keep(active, e * e, S(0));
-            });
-        total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        Sum<S, kLanesOf<S>> sum_e_squared_lanes = S(0);
+        for_lanes<kLanesOf<S>>(n_block, smaller(n_block + 4096, n_end),
+                               [=, &sum_e_squared_lanes](int64_t n, auto active) IN_SET {
+                                 const auto e = to_value<T>(load(&prediction[n], active)) -
+                                                to_value<T>(load(&target[n], active));
+                                 add_product(sum_e_squared_lanes, active, e, e);
+                               });
+        sum_e_squared += across(sum_e_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
-      total_parts[n_first / n_chunk] = total;
+      sum_e_squared_parts[n_first / n_chunk] = sum_e_squared;
     }
   });
-  S total = S(0);
-  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) total = total + total_parts[n_first / n_chunk];
-  loss[0] = total / S(maximum(N, int64_t{1}));
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  S sum_e_squared = S(0);
+  for (int64_t n_first = 0; n_first < N; n_first += n_chunk) {
+    sum_e_squared = sum_e_squared + sum_e_squared_parts[n_first / n_chunk];
+  }
+  loss[0] = sum_e_squared / S(maximum(N, int64_t{1}));
 }
 
 // Checks the arguments, then runs.

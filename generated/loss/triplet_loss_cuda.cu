@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,18 +26,18 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct TripletLossWorkspace {
-  int64_t total_parts;
-  int64_t total2_parts;
-  int64_t total_tickets;
-  int64_t total_parts2;
+  int64_t sum_v_squared_parts;
+  int64_t sum_v_of_norm_squared_parts;
+  int64_t sum_v_squared_tickets;
+  int64_t sum_loss_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit TripletLossWorkspace(int64_t B, int64_t D) {
-    total_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, kBytes<S>);
-    total2_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, kBytes<S>);
-    total_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
-    total_parts2 = reserve(bytes, 1024, kBytes<S>);
+    sum_v_squared_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, kBytes<S>);
+    sum_v_of_norm_squared_parts = reserve(bytes, RowShape(D, 1, B, 0, 1024).parts, kBytes<S>);
+    sum_v_squared_tickets = reserve(bytes, RowShape(D, 1, B, 0, 1024).tickets, 4);
+    sum_loss_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -45,18 +45,19 @@ struct TripletLossWorkspace {
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     triplet_loss_part1_kernel(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative,
-                              S* loss, Index B, Index D, S* total_parts, S* total2_parts,
-                              uint32_t* total_tickets, Index chunk, unsigned chunks) {
+                              S* loss, Index B, Index D, S* sum_v_squared_parts,
+                              S* sum_v_of_norm_squared_parts, uint32_t* sum_v_squared_tickets, Index chunk,
+                              unsigned chunks) {
   const Index items = Index(B);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index b = item;
-    S total = S(0);
-    S total2 = S(0);
+    S sum_v_squared = S(0);
+    S sum_v_of_norm_squared = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, D));
-    S total_own = S(0);
-    S total2_own = S(0);
+    S sum_v_squared_own = S(0);
+    S sum_v_of_norm_squared_own = S(0);
     for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
          d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - d_first);
@@ -66,57 +67,62 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
-        const S v_2 = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
-        if (i < remaining) total_own += v * v;
-        if (i < remaining) total2_own += v_2 * v_2;
+        const S v_of_norm = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
+        if (i < remaining) sum_v_squared_own += v * v;
+        if (i < remaining) sum_v_of_norm_squared_own += v_of_norm * v_of_norm;
       }
     }
-    total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
-    total2_own = row_fold(total2_own, [](S one, S other) { return S(one + other); });
+    sum_v_squared_own = row_fold(sum_v_squared_own, [](S one, S other) { return S(one + other); });
+    sum_v_of_norm_squared_own =
+        row_fold(sum_v_of_norm_squared_own, [](S one, S other) { return S(one + other); });
     if (chunks > 1) {
-      if (threadIdx.x == 0) total_parts[Index(blockIdx.x % chunks) * items + item] = total_own;
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total_tickets + blockIdx.x / chunks, chunks)) return;
-      total_own = S(0);
-      total2_own = S(0);
+      if (threadIdx.x == 0)
+        sum_v_squared_parts[Index(blockIdx.x % chunks) * items + item] = sum_v_squared_own;
+      if (threadIdx.x == 0)
+        sum_v_of_norm_squared_parts[Index(blockIdx.x % chunks) * items + item] = sum_v_of_norm_squared_own;
+      if (!is_last_block(sum_v_squared_tickets + blockIdx.x / chunks, chunks)) return;
+      sum_v_squared_own = S(0);
+      sum_v_of_norm_squared_own = S(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total_own = total_own + total_parts[Index(part) * items + item];
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
+        sum_v_squared_own = sum_v_squared_own + sum_v_squared_parts[Index(part) * items + item];
+        sum_v_of_norm_squared_own =
+            sum_v_of_norm_squared_own + sum_v_of_norm_squared_parts[Index(part) * items + item];
       }
-      total_own = row_fold(total_own, [](S one, S other) { return S(one + other); });
-      total2_own = row_fold(total2_own, [](S one, S other) { return S(one + other); });
+      sum_v_squared_own = row_fold(sum_v_squared_own, [](S one, S other) { return S(one + other); });
+      sum_v_of_norm_squared_own =
+          row_fold(sum_v_of_norm_squared_own, [](S one, S other) { return S(one + other); });
     }
-    total = total + total_own;
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) loss[b] = maximum(sqrt(total) - sqrt(total2) + S(1), S(0));
+    sum_v_squared = sum_v_squared + sum_v_squared_own;
+    sum_v_of_norm_squared = sum_v_of_norm_squared + sum_v_of_norm_squared_own;
+    if (threadIdx.x == 0) loss[b] = maximum(sqrt(sum_v_squared) - sqrt(sum_v_of_norm_squared) + S(1), S(0));
   }
 }
 
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
-    triplet_loss_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts2, uint32_t* ticket,
+    triplet_loss_part2_kernel(S* loss, S* mean_loss, Index B, S* sum_loss_parts, uint32_t* ticket,
                               Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  S total_own = S(0);
+  S sum_loss_own = S(0);
   for (Index b_first = first + Index(threadIdx.x) * (16 / kBytes<S>); b_first < last;
        b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<S>; ++i) {
-      if (i < remaining) total_own += loss_pack[i];
+      if (i < remaining) sum_loss_own += loss_pack[i];
     }
   }
-  const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) total_parts2[blockIdx.x] = total_part;
+  const S sum_loss_part = block_fold(sum_loss_own, [](S one, S other) { return S(one + other); });
+  if (threadIdx.x == 0) sum_loss_parts[blockIdx.x] = sum_loss_part;
   if (!is_last_block(ticket, gridDim.x)) return;
-  S total_own2 = S(0);
+  S sum_loss_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts2[part];
+    sum_loss_of_thread = sum_loss_of_thread + sum_loss_parts[part];
   }
-  const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
+  const S sum_loss = block_fold(sum_loss_of_thread, [](S one, S other) { return S(one + other); });
+  if (threadIdx.x == 0) mean_loss[0] = sum_loss / S(maximum(int64_t(B), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -129,17 +135,17 @@ cudaError_t triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, con
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total_tickets, 0,
+                : cudaMemsetAsync(workspace + space.sum_v_squared_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error =
-            launch(wide ? triplet_loss_part1_kernel<true, Index, S, T>
-                        : triplet_loss_part1_kernel<false, Index, S, T>,
-                   shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative,
-                   loss, B, D, reinterpret_cast<S*>(workspace + space.total_parts),
-                   reinterpret_cast<S*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total_tickets), shape.chunk, shape.chunks);
+    if (const cudaError_t error = launch(
+            wide ? triplet_loss_part1_kernel<true, Index, S, T>
+                 : triplet_loss_part1_kernel<false, Index, S, T>,
+            shape.blocks, dim3(shape.threads, shape.together), 512, stream, anchor, positive, negative, loss,
+            B, D, reinterpret_cast<S*>(workspace + space.sum_v_squared_parts),
+            reinterpret_cast<S*>(workspace + space.sum_v_of_norm_squared_parts),
+            reinterpret_cast<uint32_t*>(workspace + space.sum_v_squared_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -152,7 +158,7 @@ cudaError_t triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, con
     if (const cudaError_t error = launch(wide ? triplet_loss_part2_kernel<true, Index, S, T>
                                               : triplet_loss_part2_kernel<false, Index, S, T>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<S*>(workspace + space.total_parts2),
+                                         B, reinterpret_cast<S*>(workspace + space.sum_loss_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;

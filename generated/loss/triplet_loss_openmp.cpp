@@ -23,7 +23,7 @@
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -72,8 +72,8 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
                 const auto anchor_here = to_value<T>(load_once(&anchor[b * D + d], active));
                 const auto v = anchor_here - to_value<T>(load(&positive[b * D + d], active));
                 const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
-                sum_v_squared_lanes += keep(active, v * v, S(0));
-                sum_v_of_norm_squared_lanes += keep(active, v_of_norm * v_of_norm, S(0));
+                add_product(sum_v_squared_lanes, active, v, v);
+                add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
               });
           sum_v_squared +=
               across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });

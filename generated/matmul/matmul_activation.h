@@ -27,6 +27,10 @@
 //   may call them at once.
 // CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
 //   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   matmul_activation_error explains it.
 
@@ -69,41 +73,51 @@ extern "C" {
 //   bias: f32[N]
 //   z: T[M, N]
 
-/* @function matmul_activation_identity_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N */
+/* @function matmul_activation_identity_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_activation_identity_f32_cuda(const float* x, const float* y, const float* bias, float* z,
                                         int64_t M, int64_t K, int64_t N, void* stream);
+int64_t matmul_activation_identity_f32_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_identity_f32_openmp(const float* x, const float* y, const float* bias, float* z,
-                                          int64_t M, int64_t K, int64_t N);
+                                          int64_t M, int64_t K, int64_t N, void* workspace,
+                                          int64_t workspace_bytes);
 
-/* @function matmul_activation_identity_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N */
+/* @function matmul_activation_identity_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_activation_identity_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
                                          int64_t M, int64_t K, int64_t N, void* stream);
+int64_t matmul_activation_identity_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_identity_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
-                                           uint16_t* z, int64_t M, int64_t K, int64_t N);
+                                           uint16_t* z, int64_t M, int64_t K, int64_t N, void* workspace,
+                                           int64_t workspace_bytes);
 
-/* @function matmul_activation_relu_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N */
+/* @function matmul_activation_relu_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_activation_relu_f32_cuda(const float* x, const float* y, const float* bias, float* z, int64_t M,
                                     int64_t K, int64_t N, void* stream);
+int64_t matmul_activation_relu_f32_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_relu_f32_openmp(const float* x, const float* y, const float* bias, float* z, int64_t M,
-                                      int64_t K, int64_t N);
+                                      int64_t K, int64_t N, void* workspace, int64_t workspace_bytes);
 
-/* @function matmul_activation_relu_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N */
+/* @function matmul_activation_relu_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_activation_relu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
                                      int64_t M, int64_t K, int64_t N, void* stream);
+int64_t matmul_activation_relu_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_relu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                       int64_t M, int64_t K, int64_t N);
+                                       int64_t M, int64_t K, int64_t N, void* workspace,
+                                       int64_t workspace_bytes);
 
-/* @function matmul_activation_gelu_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N */
+/* @function matmul_activation_gelu_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; out z f32 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_activation_gelu_f32_cuda(const float* x, const float* y, const float* bias, float* z, int64_t M,
                                     int64_t K, int64_t N, void* stream);
+int64_t matmul_activation_gelu_f32_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_gelu_f32_openmp(const float* x, const float* y, const float* bias, float* z, int64_t M,
-                                      int64_t K, int64_t N);
+                                      int64_t K, int64_t N, void* workspace, int64_t workspace_bytes);
 
-/* @function matmul_activation_gelu_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N */
+/* @function matmul_activation_gelu_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; out z bf16 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_activation_gelu_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
                                      int64_t M, int64_t K, int64_t N, void* stream);
+int64_t matmul_activation_gelu_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_gelu_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias, uint16_t* z,
-                                       int64_t M, int64_t K, int64_t N);
+                                       int64_t M, int64_t K, int64_t N, void* workspace,
+                                       int64_t workspace_bytes);
 
 // The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
 const char* matmul_activation_openmp_instructions(void);
@@ -118,18 +132,24 @@ static inline const char* matmul_activation_error(int status) {
     return "a CUDA call failed: the bits above the kind are its cudaError_t";
   switch (status) {
     case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "x must not be null";
     case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
     case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
     case KGEN_NULL | 2 << 8: return "y must not be null";
     case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap y";
     case KGEN_TOO_LARGE | 3 << 8: return "bias has more bytes than can be counted";
     case KGEN_NULL | 3 << 8: return "bias must not be null";
     case KGEN_MISALIGNED | 3 << 8: return "bias must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap bias";
     case KGEN_TOO_LARGE | 4 << 8: return "z has more bytes than can be counted";
     case KGEN_NULL | 4 << 8: return "z must not be null";
     case KGEN_MISALIGNED | 4 << 8: return "z must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap z";
     case KGEN_NEGATIVE_SIZE | 5 << 8: return "M must not be negative";
     case KGEN_NEGATIVE_SIZE | 6 << 8: return "K must not be negative";
     case KGEN_NEGATIVE_SIZE | 7 << 8: return "N must not be negative";
@@ -153,12 +173,14 @@ struct matmul_activation_arguments {
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
 
   friend int matmul_activation_cuda(const matmul_activation_arguments& a, void* stream) {
     return kCuda(a.x, a.y, a.bias, a.z, a.M, a.K, a.N, stream);
   }
   friend int matmul_activation_openmp(const matmul_activation_arguments& a) {
-    return kOpenmp(a.x, a.y, a.bias, a.z, a.M, a.K, a.N);
+    return kOpenmp(a.x, a.y, a.bias, a.z, a.M, a.K, a.N, a.workspace, a.workspace_bytes);
   }
 };
 using matmul_activation_identity_f32_arguments =

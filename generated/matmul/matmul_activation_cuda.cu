@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,9 +28,10 @@ __global__ void __launch_bounds__(256)
   if (item >= M * N) return;
   const Index m = Index(item / N);
   const Index n = Index(item % N);
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  const float v = total + bias[n];
+  float sum_x_y = 0.0f;
+  // One pass along k: sum_x_y.
+  for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+  const float v = sum_x_y + bias[n];
   z[m * N + n] = to_stored<T>(v);
 }
 
@@ -52,9 +53,10 @@ __global__ void __launch_bounds__(256)
   if (item >= M * N) return;
   const Index m = Index(item / N);
   const Index n = Index(item % N);
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  const float v = total + bias[n];
+  float sum_x_y = 0.0f;
+  // One pass along k: sum_x_y.
+  for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+  const float v = sum_x_y + bias[n];
   z[m * N + n] = to_stored<T>(maximum(v, 0.0f));
 }
 
@@ -76,9 +78,10 @@ __global__ void __launch_bounds__(256)
   if (item >= M * N) return;
   const Index m = Index(item / N);
   const Index n = Index(item % N);
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  const float v = total + bias[n];
+  float sum_x_y = 0.0f;
+  // One pass along k: sum_x_y.
+  for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+  const float v = sum_x_y + bias[n];
   z[m * N + n] = to_stored<T>(0.5f * v * (1.0f + erff(v * 0.70710677f)));
 }
 

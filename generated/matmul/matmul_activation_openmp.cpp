@@ -2,7 +2,8 @@
 //
 // matmul_activation: z = activation(x @ y + bias)
 //
-// Plan of matmul_activation_identity_f32: threads share M, N, neighbours along N.
+// Plan of matmul_activation_identity_f32: threads share tiles of M x N, which are folded in registers,
+//   from panels of both sides that are packed once.
 // Bytes that matmul_activation_identity_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M
 //   written.
 
@@ -19,7 +20,7 @@
 #include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -30,86 +31,145 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
+// Where the intermediates lie in the workspace.
+struct MatmulActivationIdentityWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulActivationIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
+    panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 template <class T>
 void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                                int64_t M, int64_t K, int64_t N) {
+                                int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+  const MatmulActivationIdentityWorkspace space(M, K, N);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_x_y = 0.0f;
-          // One pass along k: sum_x_y.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
-          }
+  char* const panels = workspace + space.panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, float, float, float>(
+        all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(v), around_caches);
         });
-      }
-    }
     if (around_caches) finish_stores();
   });
 }
+
+// Where the intermediates lie in the workspace.
+struct MatmulActivationReluWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulActivationReluWorkspace(int64_t M, int64_t K, int64_t N) {
+    panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
 
 template <class T>
 void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                            int64_t M, int64_t K, int64_t N) {
+                            int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+  const MatmulActivationReluWorkspace space(M, K, N);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_x_y = 0.0f;
-          // One pass along k: sum_x_y.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
-          }
+  char* const panels = workspace + space.panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, float, float, float>(
+        all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(maximum(v, 0.0f)), around_caches);
         });
-      }
-    }
     if (around_caches) finish_stores();
   });
 }
 
+// Where the intermediates lie in the workspace.
+struct MatmulActivationGeluWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulActivationGeluWorkspace(int64_t M, int64_t K, int64_t N) {
+    panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 template <class T>
 void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                            int64_t M, int64_t K, int64_t N) {
+                            int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+  const MatmulActivationGeluWorkspace space(M, K, N);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_x_y = 0.0f;
-          // One pass along k: sum_x_y.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
-          }
+  char* const panels = workspace + space.panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, float, float, float>(
+        all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(0.5f * v * (1.0f + erf(v * 0.70710677f))),
                        around_caches);
         });
-      }
-    }
     if (around_caches) finish_stores();
   });
 }
 
 // Checks the arguments, then runs.
-template <class T, class Run>
+template <class Space, class T, class Run>
 int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, int64_t M, int64_t K, int64_t N,
-                             Run run) {
+                             void* workspace, int64_t workspace_bytes, Run run) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, bias, {N}}, {4, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  run(x, y, bias, z, M, K, N);
+  const Space space(M, K, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status != 0) return memory.status;
+  run(x, y, bias, z, M, K, N, memory.data, memory.threads);
   return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space>
+int64_t workspace_of_matmul_activation(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{5, M}, {6, K}, {7, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return bytes_of_team(Space(M, K, N));
 }
 
 }  // namespace KGEN_SET
@@ -120,17 +180,22 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
 #if !defined(KGEN_SET)
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                            \
+#define MATMUL_ACTIVATION_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                     \
+  extern "C" int64_t matmul_activation_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {     \
+    BY_SET(return workspace_of_matmul_activation<SPACE>(M, K, N))                                       \
+  }                                                                                                     \
   extern "C" int matmul_activation_##NAME##_openmp(const STORED* x, const STORED* y, const float* bias, \
-                                                   STORED* z, int64_t M, int64_t K, int64_t N) {        \
-    BY_SET(return launch_matmul_activation(x, y, bias, z, M, K, N, matmul_activation_##KERNEL<T>))      \
+                                                   STORED* z, int64_t M, int64_t K, int64_t N,          \
+                                                   void* workspace, int64_t workspace_bytes) {          \
+    BY_SET(return launch_matmul_activation<SPACE>(x, y, bias, z, M, K, N, workspace, workspace_bytes,   \
+                                                  matmul_activation_##KERNEL<T>))                       \
   }
-MATMUL_ACTIVATION_FUNCTIONS(identity_f32, float, identity, float)
-MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, uint16_t, identity, BF16)
-MATMUL_ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
-MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
-MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
-MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(identity_f32, MatmulActivationIdentityWorkspace, float, identity, float)
+MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, MatmulActivationIdentityWorkspace, uint16_t, identity, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(relu_f32, MatmulActivationReluWorkspace, float, relu, float)
+MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, MatmulActivationReluWorkspace, uint16_t, relu, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, MatmulActivationGeluWorkspace, float, gelu, float)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, MatmulActivationGeluWorkspace, uint16_t, gelu, BF16)
 
 extern "C" const char* matmul_activation_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

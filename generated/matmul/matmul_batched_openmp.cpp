@@ -2,7 +2,8 @@
 //
 // matmul_batched: z[b] = x[b] @ y
 //
-// Plan of matmul_batched_f32: threads share B*M, N, neighbours along N.
+// Plan of matmul_batched_f32: threads share tiles of B*M x N, which are folded in registers, from
+//   panels of both sides that are packed once.
 // Bytes that matmul_batched_f32 must move: 4 * N * K + 4 * K * M * B read, 4 * N * M * B written.
 
 #include "matmul_batched.h"
@@ -18,7 +19,7 @@
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -29,24 +30,39 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
+// Where the intermediates lie in the workspace.
+struct MatmulBatchedWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulBatchedWorkspace(int64_t B, int64_t M, int64_t K, int64_t N) {
+    panels = reserve(bytes, Cut<float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels = reserve(thread_bytes,
+                         Cut<float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 template <class T>
 void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M, int64_t K,
-                    int64_t N) {
+                    int64_t N, char* workspace, int64_t threads) {
+  const MatmulBatchedWorkspace space(B, M, K, N);
   const bool around_caches = B * M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(K, N, B * M) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bm = 0; bm < B * M; ++bm) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_x_y = 0.0f;
-          // One pass along k: sum_x_y.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_x_y += to_value<T>(x[bm * K + k]) * to_value<T>(load(&y[k * N + n], active));
-          }
-          store_around(&z[bm * N + n], active, to_stored<T>(sum_x_y), around_caches);
-        });
-      }
-    }
+  char* const panels = workspace + space.panels;
+  in_team(product_of(K, N, B * M) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    // Tiles of bm x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, float, float, float>(
+        all_threads(), panels, own_panels, {0, B * M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t bm, int64_t k) IN_SET -> float { return to_value<T>(x[bm * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t bm, int64_t n, auto active, auto sum_x_y)
+            IN_SET { store_around(&z[bm * N + n], active, to_stored<T>(sum_x_y), around_caches); });
     if (around_caches) finish_stores();
   });
 }
@@ -54,13 +70,23 @@ void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
 // Checks the arguments, then runs.
 template <class T>
 int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M,
-                          int64_t K, int64_t N) {
+                          int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, B}, {5, M}, {6, K}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {B, M, K}}, {2, y, {K, N}}, {3, z, {B, M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || M == 0 || N == 0) return 0;
-  matmul_batched<T>(x, y, z, B, M, K, N);
+  const MatmulBatchedWorkspace space(B, M, K, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status != 0) return memory.status;
+  matmul_batched<T>(x, y, z, B, M, K, N, memory.data, memory.threads);
   return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_matmul_batched(int64_t B, int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{4, B}, {5, M}, {6, K}, {7, N}})) return -status;
+  if (B == 0 || M == 0 || N == 0) return 0;
+  return bytes_of_team(MatmulBatchedWorkspace(B, M, K, N));
 }
 
 }  // namespace KGEN_SET
@@ -70,14 +96,21 @@ int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
 
 #if !defined(KGEN_SET)
 
+extern "C" int64_t matmul_batched_f32_openmp_workspace(int64_t B, int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_batched(B, M, K, N))
+}
 extern "C" int matmul_batched_f32_openmp(const float* x, const float* y, float* z, int64_t B, int64_t M,
-                                         int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_batched<float>(x, y, z, B, M, K, N))
+                                         int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_batched<float>(x, y, z, B, M, K, N, workspace, workspace_bytes))
 }
 
+extern "C" int64_t matmul_batched_bf16_openmp_workspace(int64_t B, int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_batched(B, M, K, N))
+}
 extern "C" int matmul_batched_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B,
-                                          int64_t M, int64_t K, int64_t N) {
-  BY_SET(return launch_matmul_batched<BF16>(x, y, z, B, M, K, N))
+                                          int64_t M, int64_t K, int64_t N, void* workspace,
+                                          int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_batched<BF16>(x, y, z, B, M, K, N, workspace, workspace_bytes))
 }
 
 extern "C" const char* matmul_batched_openmp_instructions(void) {

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,9 +27,10 @@ __global__ void __launch_bounds__(256)
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   float acc = 0.0f;
-  float total = 0.0f;
-  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  acc += total;
+  float sum_x_y = 0.0f;
+  // One pass along k: sum_x_y.
+  for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+  acc += sum_x_y;
   z[m * N + n] = to_stored<T>(acc);
 }
 

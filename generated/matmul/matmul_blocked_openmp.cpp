@@ -2,7 +2,8 @@
 //
 // matmul_blocked: z = x @ y, accumulated over blocks of K
 //
-// Plan of matmul_blocked_f32: threads share M, N, neighbours along N.
+// Plan of matmul_blocked_f32: threads share tiles of M x N, which are folded in registers, from panels
+//   of both sides that are packed once.
 // Bytes that matmul_blocked_f32 must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 
 #include "matmul_blocked.h"
@@ -18,7 +19,7 @@
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -29,25 +30,42 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
+// Where the intermediates lie in the workspace.
+struct MatmulBlockedWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulBlockedWorkspace(int64_t M, int64_t K, int64_t N) {
+    panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 template <class T>
-void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N) {
+void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N,
+                    char* workspace, int64_t threads) {
+  const MatmulBlockedWorkspace space(M, K, N);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+  char* const panels = workspace + space.panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, float, float, float>(
+        all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           Lanes<float, kLanes32> acc = 0.0f;
-          Lanes<float, kLanes32> sum_x_y = 0.0f;
-          // One pass along k: sum_x_y.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
-          }
           acc += sum_x_y;
           store_around(&z[m * N + n], active, to_stored<T>(acc), around_caches);
         });
-      }
-    }
     if (around_caches) finish_stores();
   });
 }
@@ -55,13 +73,23 @@ void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
 // Checks the arguments, then runs.
 template <class T>
 int launch_matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K,
-                          int64_t N) {
+                          int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  matmul_blocked<T>(x, y, z, M, K, N);
+  const MatmulBlockedWorkspace space(M, K, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status != 0) return memory.status;
+  matmul_blocked<T>(x, y, z, M, K, N, memory.data, memory.threads);
   return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_matmul_blocked(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return bytes_of_team(MatmulBlockedWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET
@@ -73,9 +101,13 @@ int launch_matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define MATMUL_BLOCKED_FUNCTIONS(NAME, STORED, T)                                                       \
+  extern "C" int64_t matmul_blocked_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {        \
+    BY_SET(return workspace_of_matmul_blocked(M, K, N))                                                 \
+  }                                                                                                     \
   extern "C" int matmul_blocked_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t M, \
-                                                int64_t K, int64_t N) {                                 \
-    BY_SET(return launch_matmul_blocked<T>(x, y, z, M, K, N))                                           \
+                                                int64_t K, int64_t N, void* workspace,                  \
+                                                int64_t workspace_bytes) {                              \
+    BY_SET(return launch_matmul_blocked<T>(x, y, z, M, K, N, workspace, workspace_bytes))               \
   }
 MATMUL_BLOCKED_FUNCTIONS(f32, float, float)
 MATMUL_BLOCKED_FUNCTIONS(bf16, uint16_t, BF16)

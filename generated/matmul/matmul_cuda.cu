@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,9 +26,10 @@ __global__ void __launch_bounds__(256)
   if (item >= M * N) return;
   const Index m = Index(item / N);
   const Index n = Index(item % N);
-  Value<T> total = Value<T>(0);
-  for (Index k = 0; k < K; ++k) total += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-  z[m * N + n] = to_stored<T>(total);
+  Value<T> sum_x_y = Value<T>(0);
+  // One pass along k: sum_x_y.
+  for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+  z[m * N + n] = to_stored<T>(sum_x_y);
 }
 
 template <class Index, class T>

@@ -26,6 +26,10 @@
 //   may call them at once.
 // CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
 //   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   matmul_halves_error explains it.
 
@@ -67,10 +71,12 @@ extern "C" {
 //   y: f32[K, N]
 //   z: f32[M, N]
 
-/* @function matmul_halves args: in x f32 [M, K]; in y f32 [K, N]; out z f32 [M, N]; size M; size K; size N */
+/* @function matmul_halves args: in x f32 [M, K]; in y f32 [K, N]; out z f32 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_halves_cuda(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
                        void* stream);
-int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N);
+int64_t matmul_halves_openmp_workspace(int64_t M, int64_t K, int64_t N);
+int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
+                         void* workspace, int64_t workspace_bytes);
 
 // The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
 const char* matmul_halves_openmp_instructions(void);
@@ -85,20 +91,25 @@ static inline const char* matmul_halves_error(int status) {
     return "a CUDA call failed: the bits above the kind are its cudaError_t";
   switch (status) {
     case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "x must not be null";
     case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
     case KGEN_WINDOW | 1 << 8: return "a block of x would lie outside its array in dimension 0";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
     case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
     case KGEN_NULL | 2 << 8: return "y must not be null";
     case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
     case KGEN_WINDOW | 2 << 8: return "a block of y would lie outside its array in dimension 1";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap y";
     case KGEN_TOO_LARGE | 3 << 8: return "z has more bytes than can be counted";
     case KGEN_NULL | 3 << 8: return "z must not be null";
     case KGEN_MISALIGNED | 3 << 8: return "z must lie at a multiple of its element's size";
     case KGEN_WINDOW | 3 << 8:
       return "a block of z would lie outside its array in dimension 0; or a block of z would lie outside its "
              "array in dimension 1";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap z";
     case KGEN_NEGATIVE_SIZE | 4 << 8: return "M must not be negative";
     case KGEN_NEGATIVE_SIZE | 5 << 8: return "K must not be negative";
     case KGEN_NEGATIVE_SIZE | 6 << 8: return "N must not be negative";
@@ -119,12 +130,14 @@ struct matmul_halves_arguments {
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
 
   friend int matmul_halves_cuda(const matmul_halves_arguments& a, void* stream) {
     return matmul_halves_cuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
   }
   friend int matmul_halves_openmp(const matmul_halves_arguments& a) {
-    return matmul_halves_openmp(a.x, a.y, a.z, a.M, a.K, a.N);
+    return matmul_halves_openmp(a.x, a.y, a.z, a.M, a.K, a.N, a.workspace, a.workspace_bytes);
   }
 };
 

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -33,9 +33,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index j = Index(point % 2);
       for (Index n = Index(j * larger(ceil_div(N, 2), 1));
            n < smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N); ++n) {
-        float total = 0.0f;
-        for (Index k = 0; k < K; ++k) total += x[m * K + k] * y[k * N + n];
-        z[m * N + n] = total;
+        float sum_x_y = 0.0f;
+        // One pass along k: sum_x_y.
+        for (Index k = 0; k < K; ++k) sum_x_y += x[m * K + k] * y[k * N + n];
+        z[m * N + n] = sum_x_y;
       }
     }
   }

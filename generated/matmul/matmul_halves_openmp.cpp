@@ -2,7 +2,8 @@
 //
 // matmul_halves: z = x @ y, a quarter a step
 //
-// Plan: threads share i, M, j, N, neighbours along N.
+// Plan: threads share tiles of M x N, for each i, j, which are folded in registers, from panels of
+//   both sides that are packed once.
 // Bytes that matmul_halves must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 
 #include "matmul_halves.h"
@@ -18,7 +19,7 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -29,33 +30,63 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct MatmulHalvesWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulHalvesWorkspace(int64_t M, int64_t K, int64_t N) {
+    panels = reserve(
+        bytes,
+        Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
+            .right_bytes(),
+        1);
+    own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
+            .thread_bytes(true),
+        1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N, char* workspace,
+                   int64_t threads) {
+  const MatmulHalvesWorkspace space(M, K, N);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel(product_of(2, 2, M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t i = 0; i < 2; ++i) {
-      for (int64_t m = i * larger(ceil_div(M, 2), 1);
-           m < smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M); ++m) {
-        for (int64_t j = 0; j < 2; ++j) {
-          for_lanes<kLanes32>(j * larger(ceil_div(N, 2), 1),
-                              smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N),
-                              [=](int64_t n, auto active) IN_SET {
-                                Lanes<float, kLanes32> sum_x_y = 0.0f;
-                                // One pass along k: sum_x_y.
-                                for (int64_t k = 0; k < K; ++k) {
-                                  sum_x_y += x[m * K + k] * load(&y[k * N + n], active);
-                                }
-                                store_around(&z[m * N + n], active, sum_x_y, around_caches);
-                              });
-        }
-      }
+  char* const panels = workspace + space.panels;
+  in_team(product_of(2, 2, M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    const Batches batches = batches_of(
+        2 * 2,
+        Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
+            .alone);
+    for (int64_t batch = batches.first; batch < batches.end; ++batch) {
+      const int64_t i = batch / 2;
+      const int64_t j = batch % 2;
+      // Tiles of m x n stay in registers while they go down k: sum_x_y.
+      contract<kLanes32, float, float, float>(
+          batches.team, panels, own_panels,
+          {i * larger(ceil_div(M, 2), 1),
+           smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M)},
+          {j * larger(ceil_div(N, 2), 1),
+           smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N)},
+          {0, K}, 0.0f, [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
+          [=](auto& right, int64_t k, int64_t n, auto active) IN_SET { right = load(&y[k * N + n], active); },
+          [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+          [=](int64_t m, int64_t n, auto active, auto sum_x_y)
+              IN_SET { store_around(&z[m * N + n], active, sum_x_y, around_caches); });
     }
     if (around_caches) finish_stores();
   });
 }
 
 // Checks the arguments, then runs.
-int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N) {
+int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
+                         void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
@@ -64,8 +95,18 @@ int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, in
   if (!(M <= 0 ? 1 : N <= 0 ? 1 : ceil_div(M, 2) < M)) return status_of(KGEN_WINDOW, 3);
   if (!(M <= 0 ? 1 : N <= 0 ? 1 : ceil_div(N, 2) < N)) return status_of(KGEN_WINDOW, 3);
   if (M == 0 || N == 0) return 0;
-  matmul_halves(x, y, z, M, K, N);
+  const MatmulHalvesWorkspace space(M, K, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status != 0) return memory.status;
+  matmul_halves(x, y, z, M, K, N, memory.data, memory.threads);
   return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_matmul_halves(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return bytes_of_team(MatmulHalvesWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET
@@ -75,9 +116,12 @@ int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, in
 
 #if !defined(KGEN_SET)
 
-extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K,
-                                    int64_t N) {
-  BY_SET(return launch_matmul_halves(x, y, z, M, K, N))
+extern "C" int64_t matmul_halves_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_halves(M, K, N))
+}
+extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
+                                    void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_halves(x, y, z, M, K, N, workspace, workspace_bytes))
 }
 
 extern "C" const char* matmul_halves_openmp_instructions(void) {

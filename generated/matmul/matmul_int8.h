@@ -23,6 +23,10 @@
 //   may call them at once.
 // CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
 //   nothing; its status is about the arguments and the launches.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
+//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   matmul_int8_error explains it.
 
@@ -64,10 +68,12 @@ extern "C" {
 //   y: i8[K, N]
 //   z: i32[M, N]
 
-/* @function matmul_int8 args: in x i8 [M, K]; in y i8 [K, N]; out z i32 [M, N]; size M; size K; size N */
+/* @function matmul_int8 args: in x i8 [M, K]; in y i8 [K, N]; out z i32 [M, N]; size M; size K; size N; workspace_openmp workspace */
 int matmul_int8_cuda(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N,
                      void* stream);
-int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N);
+int64_t matmul_int8_openmp_workspace(int64_t M, int64_t K, int64_t N);
+int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N,
+                       void* workspace, int64_t workspace_bytes);
 
 // The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
 const char* matmul_int8_openmp_instructions(void);
@@ -82,13 +88,18 @@ static inline const char* matmul_int8_error(int status) {
     return "a CUDA call failed: the bits above the kind are its cudaError_t";
   switch (status) {
     case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "x must not be null";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
     case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
     case KGEN_NULL | 2 << 8: return "y must not be null";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap y";
     case KGEN_TOO_LARGE | 3 << 8: return "z has more bytes than can be counted";
     case KGEN_NULL | 3 << 8: return "z must not be null";
     case KGEN_MISALIGNED | 3 << 8: return "z must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap z";
     case KGEN_NEGATIVE_SIZE | 4 << 8: return "M must not be negative";
     case KGEN_NEGATIVE_SIZE | 5 << 8: return "K must not be negative";
     case KGEN_NEGATIVE_SIZE | 6 << 8: return "N must not be negative";
@@ -109,12 +120,14 @@ struct matmul_int8_arguments {
   int64_t M = 0;
   int64_t K = 0;
   int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
 
   friend int matmul_int8_cuda(const matmul_int8_arguments& a, void* stream) {
     return matmul_int8_cuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
   }
   friend int matmul_int8_openmp(const matmul_int8_arguments& a) {
-    return matmul_int8_openmp(a.x, a.y, a.z, a.M, a.K, a.N);
+    return matmul_int8_openmp(a.x, a.y, a.z, a.M, a.K, a.N, a.workspace, a.workspace_bytes);
   }
 };
 

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,9 +27,12 @@ __global__ void __launch_bounds__(256)
   const Index m = Index(item / N);
   const Index n = Index(item % N);
   int32_t acc = 0;
-  int32_t total = 0;
-  for (Index k = 0; k < K; ++k) total = wrapping_add(total, int32_t(x[m * K + k]) * int32_t(y[k * N + n]));
-  acc = wrapping_add(acc, total);
+  int32_t sum_x_y = 0;
+  // One pass along k: sum_x_y.
+  for (Index k = 0; k < K; ++k) {
+    sum_x_y = wrapping_add(sum_x_y, int32_t(x[m * K + k]) * int32_t(y[k * N + n]));
+  }
+  acc = wrapping_add(acc, sum_x_y);
   z[m * N + n] = acc;
 }
 

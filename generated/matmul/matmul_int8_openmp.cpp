@@ -2,7 +2,8 @@
 //
 // matmul_int8: z = x @ y in whole numbers
 //
-// Plan: threads share M, N, neighbours along N.
+// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that
+//   are packed once.
 // Bytes that matmul_int8 must move: N * K + K * M read, 4 * N * M written.
 
 #include "matmul_int8.h"
@@ -18,7 +19,7 @@
 #include "matmul_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -29,36 +30,64 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N) {
+// Where the intermediates lie in the workspace.
+struct MatmulInt8Workspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulInt8Workspace(int64_t M, int64_t K, int64_t N) {
+    panels = reserve(bytes, Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels = reserve(thread_bytes,
+                         Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N,
+                 char* workspace, int64_t threads) {
+  const MatmulInt8Workspace space(M, K, N);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+  char* const panels = workspace + space.panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, int32_t, int32_t, int32_t>(
+        all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0,
+        [=](int64_t m, int64_t k) IN_SET -> int32_t { return int32_t(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = widened_bytes<int32_t>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y += left * right; },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           Lanes<int32_t, kLanes32> acc = 0;
-          Lanes<int32_t, kLanes32> sum_x_y = 0;
-          // One pass along k: sum_x_y.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_x_y += int32_t(x[m * K + k]) * widened_bytes<int32_t>(load(&y[k * N + n], active));
-          }
           acc = acc + sum_x_y;
           store_around(&z[m * N + n], active, acc, around_caches);
         });
-      }
-    }
     if (around_caches) finish_stores();
   });
 }
 
 // Checks the arguments, then runs.
-int launch_matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N) {
+int launch_matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N,
+                       void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  matmul_int8(x, y, z, M, K, N);
+  const MatmulInt8Workspace space(M, K, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status != 0) return memory.status;
+  matmul_int8(x, y, z, M, K, N, memory.data, memory.threads);
   return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_matmul_int8(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return bytes_of_team(MatmulInt8Workspace(M, K, N));
 }
 
 }  // namespace KGEN_SET
@@ -68,9 +97,12 @@ int launch_matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, 
 
 #if !defined(KGEN_SET)
 
+extern "C" int64_t matmul_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_int8(M, K, N))
+}
 extern "C" int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K,
-                                  int64_t N) {
-  BY_SET(return launch_matmul_int8(x, y, z, M, K, N))
+                                  int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_int8(x, y, z, M, K, N, workspace, workspace_bytes))
 }
 
 extern "C" const char* matmul_int8_openmp_instructions(void) {

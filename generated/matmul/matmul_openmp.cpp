@@ -2,7 +2,8 @@
 //
 // matmul: z = x @ y
 //
-// Plan of matmul_f32: threads share M, N, neighbours along N.
+// Plan of matmul_f32: threads share tiles of M x N, which are folded in registers, from panels of both
+//   sides that are packed once.
 // Bytes that matmul_f32 must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 
 #include "matmul.h"
@@ -18,7 +19,7 @@
 #include "matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -29,35 +30,65 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
+// Where the intermediates lie in the workspace.
 template <class T>
-void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N) {
+struct MatmulWorkspace {
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulWorkspace(int64_t M, int64_t K, int64_t N) {
+    panels = reserve(bytes, Cut<Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels = reserve(
+        thread_bytes, Cut<Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+template <class T>
+void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N,
+            char* workspace, int64_t threads) {
+  const MatmulWorkspace<T> space(M, K, N);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Vector<T> total = Value<T>(0);
-          for (int64_t k = 0; k < K; ++k) {
-            total += to_value<T>(x[m * K + k]) * to_value<T>(load(&y[k * N + n], active));
-          }
-          store_around(&z[m * N + n], active, to_stored<T>(total), around_caches);
-        });
-      }
-    }
+  char* const panels = workspace + space.panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanesOf<T>, Value<T>, Value<T>, Value<T>>(
+        all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, Value<T>(0),
+        [=](int64_t m, int64_t k) IN_SET -> Value<T> { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y)
+            IN_SET { store_around(&z[m * N + n], active, to_stored<T>(sum_x_y), around_caches); });
     if (around_caches) finish_stores();
   });
 }
 
 // Checks the arguments, then runs.
 template <class T>
-int launch_matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N) {
+int launch_matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N,
+                  void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  matmul<T>(x, y, z, M, K, N);
+  const MatmulWorkspace<T> space(M, K, N);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status != 0) return memory.status;
+  matmul<T>(x, y, z, M, K, N, memory.data, memory.threads);
   return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class T>
+int64_t workspace_of_matmul(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return bytes_of_team(MatmulWorkspace<T>(M, K, N));
 }
 
 }  // namespace KGEN_SET
@@ -68,15 +99,18 @@ int launch_matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t 
 #if !defined(KGEN_SET)
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_FUNCTIONS(NAME, STORED, T)                                                                  \
+#define MATMUL_FUNCTIONS(NAME, T, STORED)                                                                  \
+  extern "C" int64_t matmul_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {                   \
+    BY_SET(return workspace_of_matmul<T>(M, K, N))                                                         \
+  }                                                                                                        \
   extern "C" int matmul_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t M, int64_t K, \
-                                        int64_t N) {                                                       \
-    BY_SET(return launch_matmul<T>(x, y, z, M, K, N))                                                      \
+                                        int64_t N, void* workspace, int64_t workspace_bytes) {             \
+    BY_SET(return launch_matmul<T>(x, y, z, M, K, N, workspace, workspace_bytes))                          \
   }
 MATMUL_FUNCTIONS(f32, float, float)
 MATMUL_FUNCTIONS(f64, double, double)
-MATMUL_FUNCTIONS(bf16, uint16_t, BF16)
-MATMUL_FUNCTIONS(f16, uint16_t, F16)
+MATMUL_FUNCTIONS(bf16, BF16, uint16_t)
+MATMUL_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* matmul_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,20 +26,23 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < M * N; item += Index(gridDim.x)) {
     const Index m = Index(item / N);
     const Index n = Index(item % N);
-    int32_t total = 0;
-    int32_t total_own = 0;
+    int32_t sum_query_row = 0;
+    int32_t sum_query_row_own = 0;
     for (Index k_first = Index(threadIdx.x) * 16; k_first < K; k_first += Index(blockDim.x) * 16) {
       const Index remaining = Index(K - k_first);
       const auto query_pack = load_pack<16, 1, kWide>(&query[m * K + k_first], remaining);
       const auto row_pack = load_pack<16, 1, kWide>(&row[n * K + k_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16; ++i) {
-        if (i < remaining) total_own = wrapping_add(total_own, int32_t(query_pack[i]) * int32_t(row_pack[i]));
+        if (i < remaining) {
+          sum_query_row_own = wrapping_add(sum_query_row_own, int32_t(query_pack[i]) * int32_t(row_pack[i]));
+        }
       }
     }
-    total = wrapping_add(
-        total, block_fold(total_own, [](int32_t a, int32_t b) { return int32_t(wrapping_add(a, b)); }));
-    if (threadIdx.x == 0) score[m * N + n] = query_scale[m] * row_scale[n] * float(total);
+    sum_query_row = wrapping_add(sum_query_row, block_fold(sum_query_row_own, [](int32_t a, int32_t b) {
+                                   return int32_t(wrapping_add(a, b));
+                                 }));
+    if (threadIdx.x == 0) score[m * N + n] = query_scale[m] * row_scale[n] * float(sum_query_row);
   }
 }
 

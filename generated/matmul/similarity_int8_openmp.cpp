@@ -2,13 +2,10 @@
 //
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
-// Phase 1: threads share K_shares, M, N, neighbours along K, where there are several K_shares.
-// Phase 2: one thread computes score, where there are several K_shares.
-// Phase 3: threads share M, N, neighbours along K, unless there are several K_shares.
-// Through the workspace: sum_query_row_part.
+// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that
+//   are packed once, where size(M) >= 32.
+// Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
-// Where K <= 15 && N <= 15: neighbouring rows side by side.
-// Where K <= 15: neighbouring rows side by side.
 
 #include "similarity_int8.h"
 
@@ -23,7 +20,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,108 +31,45 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For K <= 15 && N <= 15: rows that fill no vector.
-void similarity_int8_short_and_few(const int8_t* query, const int8_t* row, const float* query_scale,
-                                   const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        for (int64_t n = 0; n < N; ++n) {
-          Lanes<int32_t, kLanes32> sum_query_row = 0;
-          // One pass along k: sum_query_row.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_query_row +=
-                widened_bytes<int32_t>(load_every(&query[m * K + k], K, active)) * int32_t(row[n * K + k]);
-          }
-          store_every(&score[m * N + n], N, active,
-                      load(&query_scale[m], active) * row_scale[n] * convert<float>(sum_query_row));
-        }
-      });
-    }
-  });
-}
-
-// For K <= 15: rows that fill no vector.
-void similarity_int8_short(const int8_t* query, const int8_t* row, const float* query_scale,
-                           const float* row_scale, float* score, int64_t M, int64_t K, int64_t N) {
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t n_first = 0; n_first < N; n_first += 256) {
-        for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-          Lanes<int32_t, kLanes32> sum_query_row = 0;
-          // One pass along k: sum_query_row.
-          for (int64_t k = 0; k < K; ++k) {
-            sum_query_row +=
-                int32_t(query[m * K + k]) * widened_bytes<int32_t>(load_every(&row[n * K + k], K, active));
-          }
-          store_around(&score[m * N + n], active,
-                       query_scale[m] * load(&row_scale[n], active) * convert<float>(sum_query_row),
-                       around_caches);
-        });
-      }
-    }
-    if (around_caches) finish_stores();
-  });
-}
-
 // Where the intermediates lie in the workspace.
 struct SimilarityInt8Workspace {
-  int64_t sum_query_row_part;
-  int64_t bytes = 0;
+  int64_t panels, own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
-    const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, M * N)), ceil_div(K, 16384)));
-    sum_query_row_part = reserve(bytes, K_shares * M * N, 4);
+    panels = reserve(bytes, Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    own_panels = reserve(thread_bytes,
+                         Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void similarity_int8(const int8_t* query, const int8_t* row, const float* query_scale, const float* row_scale,
-                     float* score, int64_t M, int64_t K, int64_t N, char* workspace) {
-  const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, M * N)), ceil_div(K, 16384)));
+                     float* score, int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
   const SimilarityInt8Workspace space(M, K, N);
-  int32_t* const sum_query_row_part = reinterpret_cast<int32_t*>(workspace + space.sum_query_row_part);
-  if (K_shares > 1) {
-    // Long folds and scans are cut in shares, so that several threads work on each.
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(3) schedule(static) nowait)
-      for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
-        for (int64_t m = 0; m < M; ++m) {
-          for (int64_t n = 0; n < N; ++n) {
-            int32_t sum_query_row = 0;
-            const int64_t k_begin = share_begin(k_share, K_shares, K, 64),
-                          k_end = share_begin(k_share + 1, K_shares, K, 64);
-            // One pass along this share of k: sum_query_row.
-            ShortSum<kLanes16> sum_query_row_lanes = 0;
-            for_lanes<kLanes16>(k_begin, k_end, [=, &sum_query_row_lanes](int64_t k, auto active) IN_SET {
-              sum_query_row_lanes.add(
-                  keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
-                  widened_bytes<int16_t>(load(&row[n * K + k], active)));
-            });
-            sum_query_row = wrapping_add(
-                sum_query_row, across(sum_query_row_lanes, [](auto a, auto b) IN_SET { return a + b; }));
-            sum_query_row_part[(k_share * M + m) * N + n] = sum_query_row;
-          }
-        }
-      }
+  if (M >= 32) {
+    const bool around_caches = M * N * 4 >= kBeyondCaches;
+    char* const panels = workspace + space.panels;
+    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+      char* const own_panels =
+          workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+      // Tiles of m x n stay in registers while they go down k: sum_query_row.
+      contract<kLanes32, int32_t, int32_t, int32_t>(
+          all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0,
+          [=](int64_t m, int64_t k) IN_SET -> int32_t { return int32_t(query[m * K + k]); },
+          [=](auto& right, int64_t k, int64_t n, auto active)
+              IN_SET { right = widened_bytes<int32_t>(load_every(&row[n * K + k], K, active)); },
+          [=](auto& sum_query_row, auto left, auto right) IN_SET { sum_query_row += left * right; },
+          [=](int64_t m, int64_t n, auto active, auto sum_query_row) IN_SET {
+            store_around(&score[m * N + n], active,
+                         query_scale[m] * load(&row_scale[n], active) * convert<float>(sum_query_row),
+                         around_caches);
+          });
+      if (around_caches) finish_stores();
     });
-    for (int64_t m = 0; m < M; ++m) {
-      const float query_scale_here = query_scale[m];
-      for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-        Lanes<int32_t, kLanes32> sum_query_row = 0;
-        // Puts the shares together, in order: sum_query_row.
-        for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
-          sum_query_row += load(&sum_query_row_part[(k_share * M + m) * N + n], active);
-        }
-        store(&score[m * N + n], active,
-              query_scale_here * load(&row_scale[n], active) * convert<float>(sum_query_row));
-      });
-    }
   } else {
-    // Each fold in one piece.
     in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
@@ -167,18 +101,10 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
       {1, query, {M, K}}, {2, row, {N, K}}, {3, query_scale, {M}}, {4, row_scale, {N}}, {5, score, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  if (K <= 15 && N <= 15) {
-    similarity_int8_short_and_few(query, row, query_scale, row_scale, score, M, K, N);
-    return 0;
-  }
-  if (K <= 15) {
-    similarity_int8_short(query, row, query_scale, row_scale, score, M, K, N);
-    return 0;
-  }
   const SimilarityInt8Workspace space(M, K, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  similarity_int8(query, row, query_scale, row_scale, score, M, K, N, memory.data);
+  similarity_int8(query, row, query_scale, row_scale, score, M, K, N, memory.data, memory.threads);
   return 0;
 }
 
@@ -186,9 +112,7 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
 int64_t workspace_of_similarity_int8(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (K <= 15 && N <= 15) return 0;
-  if (K <= 15) return 0;
-  return SimilarityInt8Workspace(M, K, N).bytes;
+  return bytes_of_team(SimilarityInt8Workspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

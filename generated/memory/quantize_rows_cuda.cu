@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,11 +24,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct QuantizeRowsWorkspace {
-  int64_t greatest_slots;
+  int64_t greatest_abs_x_slots;
   int64_t bytes = 0;
 
   explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
+    greatest_abs_x_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(512, 1) quantize_rows_kernel(const Stored<T>* 
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float greatest_abs_x = -INFINITY;
+    float greatest_abs_x_own = -INFINITY;
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -54,12 +54,12 @@ __global__ void __launch_bounds__(512, 1) quantize_rows_kernel(const Stored<T>* 
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
+        if (i < remaining) greatest_abs_x_own = maximum(greatest_abs_x_own, absolute(to_value<T>(x_pack[i])));
       }
     }
-    greatest =
-        maximum(greatest, team.fold(greatest_own, [](float a, float b) { return float(maximum(a, b)); }));
-    const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+    greatest_abs_x = maximum(
+        greatest_abs_x, team.fold(greatest_abs_x_own, [](float a, float b) { return float(maximum(a, b)); }));
+    const float scale_here = maximum(greatest_abs_x, 0.0f) / 127.0f;
     if (writes) scale[m] = scale_here;
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -84,7 +84,7 @@ cudaError_t quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M
   const RowShape shape(N, 1, M, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? quantize_rows_kernel<true, Index, T> : quantize_rows_kernel<false, Index, T>,
-                      shape, workspace + space.greatest_slots, stream, x, q, scale, M, N);
+                      shape, workspace + space.greatest_abs_x_slots, stream, x, q, scale, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

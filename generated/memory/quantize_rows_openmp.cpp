@@ -4,9 +4,9 @@
 //
 // Phase 1 of quantize_rows_f32: threads share M, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.
-// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 3: one thread computes scale_here, scale, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.
-// Through the workspace: scale_here, greatest_part.
+// Through the workspace: scale_here, greatest_abs_x_part.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -25,7 +25,7 @@
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,12 +44,15 @@ void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<float, kLanes32> greatest = -INFINITY;
+        Lanes<float, kLanes32> greatest_abs_x = -INFINITY;
+        // One pass along n: greatest_abs_x.
         for (int64_t n = 0; n < N; ++n) {
-          greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[m * N + n], N, active))));
+          greatest_abs_x =
+              maximum(greatest_abs_x, absolute(to_value<T>(load_every(&x[m * N + n], N, active))));
         }
-        const auto scale_here = quotient(maximum(greatest, 0.0f), 127.0f);
+        const auto scale_here = quotient(maximum(greatest_abs_x, 0.0f), 127.0f);
         store_around(&scale[m], active, scale_here, around_caches);
+        // One pass along n: fills q.
         for (int64_t n = 0; n < N; ++n) {
           store_every(&q[m * N + n], N, active,
                       saturate<int8_t>(choose(
@@ -64,13 +67,13 @@ void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct QuantizeRowsWorkspace {
-  int64_t scale_here2, greatest_part;
+  int64_t scale_here_per_m, greatest_abs_x_part;
   int64_t bytes = 0;
 
   explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    scale_here2 = reserve(bytes, M, 4);
-    greatest_part = reserve(bytes, N_shares * M, 4);
+    scale_here_per_m = reserve(bytes, M, 4);
+    greatest_abs_x_part = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -79,24 +82,28 @@ template <class T>
 void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const QuantizeRowsWorkspace space(M, N);
-  float* const scale_here2 = reinterpret_cast<float*>(workspace + space.scale_here2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
+  float* const scale_here_per_m = reinterpret_cast<float*>(workspace + space.scale_here_per_m);
+  float* const greatest_abs_x_part = reinterpret_cast<float*>(workspace + space.greatest_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = M * N >= kBeyondCaches;
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
-        float greatest = -INFINITY;
-        Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-        for_lanes<kLanes32>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
-          greatest_lanes = maximum(
-              greatest_lanes, keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
+        float greatest_abs_x = -INFINITY;
+        // One pass along n: greatest_abs_x.
+        Extreme<float, kLanes32> greatest_abs_x_lanes = -INFINITY;
+        for_lanes<kLanes32>(0, N, [=, &greatest_abs_x_lanes](int64_t n, auto active) IN_SET {
+          greatest_abs_x_lanes =
+              maximum(greatest_abs_x_lanes,
+                      keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
         });
-        greatest =
-            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-        const float scale_here = maximum(greatest, 0.0f) / 127.0f;
+        greatest_abs_x = maximum(greatest_abs_x, across(greatest_abs_x_lanes,
+                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        const float scale_here = maximum(greatest_abs_x, 0.0f) / 127.0f;
         scale[m] = scale_here;
+        // One pass along n: fills q.
         for_lines<kLanes32>(around_caches, &q[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[m_ahead * N + n]);
           store_around(
@@ -110,40 +117,46 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          float greatest = -INFINITY;
+          float greatest_abs_x = -INFINITY;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-          for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
-            greatest_lanes = maximum(
-                greatest_lanes, keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
+          // One pass along this share of n: greatest_abs_x.
+          Extreme<float, kLanes32> greatest_abs_x_lanes = -INFINITY;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &greatest_abs_x_lanes](int64_t n, auto active) IN_SET {
+            greatest_abs_x_lanes =
+                maximum(greatest_abs_x_lanes,
+                        keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
           });
-          greatest =
-              maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-          greatest_part[n_share * M + m] = greatest;
+          greatest_abs_x =
+              maximum(greatest_abs_x,
+                      across(greatest_abs_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          greatest_abs_x_part[n_share * M + m] = greatest_abs_x;
         }
       }
     });
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<float, kLanes32> greatest = -INFINITY;
+      Lanes<float, kLanes32> greatest_abs_x = -INFINITY;
+      // Puts the shares together, in order: greatest_abs_x.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * M + m], active));
+        greatest_abs_x = maximum(greatest_abs_x, load(&greatest_abs_x_part[n_share * M + m], active));
       }
-      store(&scale_here2[m], active, quotient(maximum(greatest, 0.0f), 127.0f));
-      store(&scale[m], active, load(&scale_here2[m], active));
+      store(&scale_here_per_m[m], active, quotient(maximum(greatest_abs_x, 0.0f), 127.0f));
+      store(&scale[m], active, load(&scale_here_per_m[m], active));
     });
     const bool around_caches = M * N >= kBeyondCaches;
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          const float scale_here = scale_here2[m];
+          const float scale_here = scale_here_per_m[m];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills q.
           for_lines<kLanes32>(
               around_caches, &q[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&q[m * N + n], active,

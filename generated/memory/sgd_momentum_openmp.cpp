@@ -18,7 +18,7 @@
 #include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,8 +36,9 @@ void sgd_momentum(const float* gradient, float rate, float momentum, float* weig
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills velocity and weight.
       for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
-        store(&velocity[n], active, momentum * load(&velocity[n], active) + load(&gradient[n], active));
-        store(&weight[n], active, load(&weight[n], active) - rate * load(&velocity[n], active));
+        store(&velocity[n], active,
+              multiply_add(load(&velocity[n], active), momentum, load(&gradient[n], active)));
+        store(&weight[n], active, multiply_add(load(&velocity[n], active), -rate, load(&weight[n], active)));
       });
     }
   });

@@ -18,7 +18,7 @@
 #include "transpose_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,6 +43,7 @@ void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
           Stored<T> x_turned[(64 / kBytes<T>)*512];
           turn_tile(x_turned, m_part, &x[m_begin * N + n_group], N, m_end - m_begin, n_end - n_group);
           for (int64_t n = n_group; n < n_end; ++n) {
+            // One pass along m: fills y.
             for_lines<kLanesOf<T>>(
                 around_caches, &y[n * M + m_begin], m_begin, m_end,
                 [=, &x_turned](int64_t m, auto active) IN_SET {

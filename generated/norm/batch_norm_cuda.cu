@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,11 +25,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormWorkspace {
-  int64_t total_slots;
+  int64_t sum_x_slots;
   int64_t bytes = 0;
 
   explicit BatchNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(
+    sum_x_slots = reserve(
         bytes, RowShape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128).slot_bytes, 1);
   }
 };
@@ -50,8 +50,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_x = Value<T>(0);
+    Value<T> sum_x_own = Value<T>(0);
     const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
          point += Index(blockDim.x)) {
@@ -64,20 +64,20 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    const Value<T> m = total / Value<T>(int64_t(B) * int64_t(H * W));
-    Value<T> total2 = Value<T>(0);
+    sum_x = sum_x + team.fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    const Value<T> m = sum_x / Value<T>(int64_t(B) * int64_t(H * W));
+    Value<T> sum_d_squared = Value<T>(0);
     if (writes) batch_mean[c] = m;
     if (writes) running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-    Value<T> total2_own = Value<T>(0);
-    const Index groups2 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups2);
+    Value<T> sum_d_squared_own = Value<T>(0);
+    const Index groups_of_hw = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups_of_hw);
          point += Index(blockDim.x)) {
-      const Index b = Index(point / groups2);
-      const Index group = Index(point % groups2);
+      const Index b = Index(point / groups_of_hw);
+      const Index group = Index(point % groups_of_hw);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
@@ -86,19 +86,20 @@ __global__ void __launch_bounds__(512, 1)
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - m;
-        if (i < remaining) total2_own += d * d;
+        if (i < remaining) sum_d_squared_own += d * d;
       }
     }
-    total2 =
-        total2 + team.fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    const Value<T> v = total2 / Value<T>(int64_t(B) * int64_t(H * W));
+    sum_d_squared = sum_d_squared + team.fold(sum_d_squared_own, [](Value<T> one, Value<T> other) {
+      return Value<T>(one + other);
+    });
+    const Value<T> v = sum_d_squared / Value<T>(int64_t(B) * int64_t(H * W));
     if (writes) batch_variance[c] = v;
     if (writes) running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-    const Index groups3 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups3);
+    const Index groups_again = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups_again);
          point += Index(blockDim.x)) {
-      const Index b = Index(point / groups3);
-      const Index group = Index(point % groups3);
+      const Index b = Index(point / groups_again);
+      const Index group = Index(point % groups_again);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
@@ -125,7 +126,7 @@ cudaError_t batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* ga
   const RowShape shape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128);
   if (const cudaError_t error =
           launch_rows(wide ? batch_norm_kernel<true, Index, T> : batch_norm_kernel<false, Index, T>, shape,
-                      workspace + space.total_slots, stream, momentum, x, gamma, beta, y, batch_mean,
+                      workspace + space.sum_x_slots, stream, momentum, x, gamma, beta, y, batch_mean,
                       batch_variance, running_mean, running_variance, B, C, H, W);
       error != cudaSuccess)
     return error;

@@ -19,7 +19,7 @@
 #include "batch_norm_inference_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,15 +40,17 @@ void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, cons
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
+          // One pass along hw: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[(b * C + c) * (H * W) + hw_first], hw_first, smaller(hw_first + 4096, H * W),
               [=](int64_t hw, auto active) IN_SET {
-                store_around(&y[(b * C + c) * (H * W) + hw], active,
-                             to_stored<T>((to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) -
-                                           running_mean[c]) *
-                                              rsqrt(running_variance[c] + Value<T>(1e-05)) * gamma[c] +
-                                          beta[c]),
-                             around_caches);
+                store_around(
+                    &y[(b * C + c) * (H * W) + hw], active,
+                    to_stored<T>(multiply_add(
+                        (to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - running_mean[c]) *
+                            rsqrt(running_variance[c] + Value<T>(1e-05)),
+                        gamma[c], beta[c])),
+                    around_caches);
               });
         }
       }

@@ -20,7 +20,7 @@
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -39,54 +39,62 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
   in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
-      Value<T> total = Value<T>(0);
-      Value<T> seen = Value<T>(0);
-      Value<T> total2 = Value<T>(0);
+      Value<T> sum_x = Value<T>(0);
+      Value<T> count_before = Value<T>(0);
+      Value<T> sum_d_squared = Value<T>(0);
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
           const int64_t hw_end = smaller(hw_first + 4096, H * W);
           const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-          const Value<T> here = Value<T>(hw_end - hw_first);
-          Value<T> total_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
-            total_part_lanes +=
-                keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-          });
-          total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const Value<T> mean = total_part / here;
-          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
+          const Value<T> count_in_block = Value<T>(hw_end - hw_first);
+          Value<T> sum_x_in_block = Value<T>(0);
+          // One pass along hw: sum_x_in_block.
+          Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(
+              hw_first, hw_end, [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                sum_x_in_block_lanes +=
+                    keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+              });
+          sum_x_in_block +=
+              across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+          // One pass along hw: sum_d_squared.
+          Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &sum_d_squared_lanes](int64_t hw, auto active) IN_SET {
             if (from_memory)
               prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W * C);
-            const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
+            const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
+            add_product(sum_d_squared_lanes, active, d, d);
           });
-          total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          if (seen > Value<T>(0)) {
-            const Value<T> apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+          sum_d_squared +=
+              across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          // Squares about the mean before and about this block's become those about both.
+          if (count_before > Value<T>(0)) {
+            const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
+            sum_d_squared += rounded(mean_apart * mean_apart *
+                                     (count_before * count_in_block / (count_before + count_in_block)));
           }
-          total += total_part;
-          seen += here;
+          sum_x += sum_x_in_block;
+          count_before += count_in_block;
         }
       }
-      const Value<T> m = total / Value<T>(B * (H * W));
+      const Value<T> m = sum_x / Value<T>(B * (H * W));
       batch_mean[c] = m;
-      running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
-      const Value<T> v = total2 / Value<T>(B * (H * W));
+      running_mean[c] = multiply_add(m - running_mean[c], momentum, running_mean[c]);
+      const Value<T> v = sum_d_squared / Value<T>(B * (H * W));
       batch_variance[c] = v;
-      running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
-      const Value<T> root = rsqrt(v + Value<T>(1e-05));
+      running_variance[c] = multiply_add(v - running_variance[c], momentum, running_variance[c]);
+      const Value<T> root_v = rsqrt(v + Value<T>(1e-05));
       for (int64_t b = 0; b < B; ++b) {
-        const Value<T> gamma_ = gamma[c];
-        const Value<T> beta_ = beta[c];
-        for_lines<kLanesOf<T>>(around_caches, &y[(b * C + c) * (H * W)], 0, H * W,
-                               [=](int64_t hw, auto active) IN_SET {
-                                 const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
-                                 store_around(&y[(b * C + c) * (H * W) + hw], active,
-                                              to_stored<T>(d * root * gamma_ + beta_), around_caches);
-                               });
+        const Value<T> gamma_here = gamma[c];
+        const Value<T> beta_here = beta[c];
+        // One pass along hw: fills y.
+        for_lines<kLanesOf<T>>(
+            around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
+              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - m;
+              store_around(&y[(b * C + c) * (H * W) + hw], active,
+                           to_stored<T>(multiply_add(d * root_v, gamma_here, beta_here)), around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();

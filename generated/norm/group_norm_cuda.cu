@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,11 +24,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormWorkspace {
-  int64_t total_slots;
+  int64_t sum_x_slots;
   int64_t bytes = 0;
 
   explicit GroupNormWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(
+    sum_x_slots = reserve(
         bytes, RowShape(C * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, B * G, 16, 128).slot_bytes, 1);
   }
 };
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / G);
     const Index g = Index(item % G);
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_x = Value<T>(0);
+    Value<T> sum_x_own = Value<T>(0);
     const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups);
          point += Index(blockDim.x)) {
@@ -61,17 +61,17 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    Value<T> total2 = Value<T>(0);
-    Value<T> total2_own = Value<T>(0);
-    const Index groups2 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups2);
+    sum_x = sum_x + team.fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> sum_d_squared = Value<T>(0);
+    Value<T> sum_d_squared_own = Value<T>(0);
+    const Index groups_of_hw = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups_of_hw);
          point += Index(blockDim.x)) {
-      const Index c = Index(point / groups2);
-      const Index group = Index(point % groups2);
+      const Index c = Index(point / groups_of_hw);
+      const Index group = Index(point % groups_of_hw);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
       const auto x_pack =
@@ -80,17 +80,18 @@ __global__ void __launch_bounds__(512, 1)
                                               remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(C) * int64_t(H * W));
-        if (i < remaining) total2_own += d * d;
+        const Value<T> d = to_value<T>(x_pack[i]) - sum_x / Value<T>(int64_t(C) * int64_t(H * W));
+        if (i < remaining) sum_d_squared_own += d * d;
       }
     }
-    total2 =
-        total2 + team.fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    const Index groups3 = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
-    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups3);
+    sum_d_squared = sum_d_squared + team.fold(sum_d_squared_own, [](Value<T> one, Value<T> other) {
+      return Value<T>(one + other);
+    });
+    const Index groups_again = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
+    for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups_again);
          point += Index(blockDim.x)) {
-      const Index c = Index(point / groups3);
-      const Index group = Index(point % groups3);
+      const Index c = Index(point / groups_again);
+      const Index group = Index(point % groups_again);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = Index(H * W - hw_first);
       const auto x_pack =
@@ -100,10 +101,11 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(C) * int64_t(H * W));
-        y_pack[i] = to_stored<T>(d * rsqrt(total2 / Value<T>(int64_t(C) * int64_t(H * W)) + Value<T>(1e-05)) *
-                                     gamma[g * C + c] +
-                                 beta[g * C + c]);
+        const Value<T> d = to_value<T>(x_pack[i]) - sum_x / Value<T>(int64_t(C) * int64_t(H * W));
+        y_pack[i] =
+            to_stored<T>(d * rsqrt(sum_d_squared / Value<T>(int64_t(C) * int64_t(H * W)) + Value<T>(1e-05)) *
+                             gamma[g * C + c] +
+                         beta[g * C + c]);
       }
       store_pack<kWide>(&y[((b * G + g) * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
@@ -119,7 +121,7 @@ cudaError_t group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>
   const RowShape shape(C * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, B * G, 16, 128);
   if (const cudaError_t error =
           launch_rows(wide ? group_norm_kernel<true, Index, T> : group_norm_kernel<false, Index, T>, shape,
-                      workspace + space.total_slots, stream, x, gamma, beta, y, B, G, C, H, W);
+                      workspace + space.sum_x_slots, stream, x, gamma, beta, y, B, G, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

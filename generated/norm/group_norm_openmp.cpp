@@ -5,9 +5,9 @@
 // Phase 1 of group_norm_f32: threads share B, G, neighbours along H*W, where size(C) * size(H*W) <=
 //   1048576.
 // Phase 2: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.
-// Phase 3: one thread does the rest, unless size(C) * size(H*W) <= 1048576.
+// Phase 3: one thread computes sum_x, sum_d_squared, unless size(C) * size(H*W) <= 1048576.
 // Phase 4: threads share C_shares, B, G, neighbours along H*W, unless size(C) * size(H*W) <= 1048576.
-// Through the workspace: total, total_part, seen_part.
+// Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B
 //   written.
 
@@ -24,7 +24,7 @@
 #include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,17 +38,17 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormWorkspace {
-  int64_t total3, total4, total_part2, total_part3, seen_part;
+  int64_t sum_x_per_b_g, sum_d_squared_per_b_g, sum_x_part, sum_d_squared_part, count_before_part;
   int64_t bytes = 0;
 
   explicit GroupNormWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     const int64_t C_shares =
         larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-    total3 = reserve(bytes, B * G, kBytes<Value<T>>);
-    total4 = reserve(bytes, B * G, kBytes<Value<T>>);
-    total_part2 = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
-    total_part3 = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
-    seen_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
+    sum_x_per_b_g = reserve(bytes, B * G, kBytes<Value<T>>);
+    sum_d_squared_per_b_g = reserve(bytes, B * G, kBytes<Value<T>>);
+    sum_x_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
+    sum_d_squared_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
+    count_before_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -59,135 +59,157 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
   const int64_t C_shares =
       larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
   const GroupNormWorkspace<T> space(B, G, C, H, W);
-  Value<T>* const total3 = reinterpret_cast<Value<T>*>(workspace + space.total3);
-  Value<T>* const total4 = reinterpret_cast<Value<T>*>(workspace + space.total4);
-  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
-  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
-  Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
+  Value<T>* const sum_x_per_b_g = reinterpret_cast<Value<T>*>(workspace + space.sum_x_per_b_g);
+  Value<T>* const sum_d_squared_per_b_g =
+      reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_per_b_g);
+  Value<T>* const sum_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_part);
+  Value<T>* const sum_d_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_part);
+  Value<T>* const count_before_part = reinterpret_cast<Value<T>*>(workspace + space.count_before_part);
   if (C * (H * W) <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(B, G, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t g = 0; g < G; ++g) {
-          Value<T> total = Value<T>(0);
-          Value<T> seen = Value<T>(0);
-          Value<T> total2 = Value<T>(0);
+          Value<T> sum_x = Value<T>(0);
+          Value<T> count_before = Value<T>(0);
+          Value<T> sum_d_squared = Value<T>(0);
           for (int64_t c = 0; c < C; ++c) {
             for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
               const int64_t hw_end = smaller(hw_first + 4096, H * W);
               const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
-              const Value<T> here = Value<T>(hw_end - hw_first);
-              Value<T> total_part = Value<T>(0);
-              Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+              const Value<T> count_in_block = Value<T>(hw_end - hw_first);
+              Value<T> sum_x_in_block = Value<T>(0);
+              // One pass along hw: sum_x_in_block.
+              Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
               for_lanes<kLanesOf<T>>(
-                  hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
-                    total_part_lanes +=
+                  hw_first, hw_end, [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    sum_x_in_block_lanes +=
                         keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
                              Value<T>(0));
                   });
-              total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
-              const Value<T> mean = total_part / here;
-              Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                if (from_memory)
-                  prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                total2_lanes += keep(active, d * d, Value<T>(0));
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-              if (seen > Value<T>(0)) {
-                const Value<T> apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
+              sum_x_in_block +=
+                  across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+              // One pass along hw: sum_d_squared.
+              Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_first, hw_end, [=, &sum_d_squared_lanes](int64_t hw, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
+                    const auto d =
+                        to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean_x_in_block;
+                    add_product(sum_d_squared_lanes, active, d, d);
+                  });
+              sum_d_squared +=
+                  across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              if (count_before > Value<T>(0)) {
+                const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
+                sum_d_squared += rounded(mean_apart * mean_apart *
+                                         (count_before * count_in_block / (count_before + count_in_block)));
               }
-              total += total_part;
-              seen += here;
+              sum_x += sum_x_in_block;
+              count_before += count_in_block;
             }
           }
-          const Value<T> root = rsqrt(total2 / Value<T>(C * (H * W)) + Value<T>(1e-05));
+          const Value<T> root_sum_d_squared = rsqrt(sum_d_squared / Value<T>(C * (H * W)) + Value<T>(1e-05));
           for (int64_t c = 0; c < C; ++c) {
-            const Value<T> gamma_ = gamma[g * C + c];
-            const Value<T> beta_ = beta[g * C + c];
-            for_lines<kLanesOf<T>>(around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
-                                   [=](int64_t hw, auto active) IN_SET {
-                                     const auto d =
-                                         to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                         total / Value<T>(C * (H * W));
-                                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                                  to_stored<T>(d * root * gamma_ + beta_), around_caches);
-                                   });
+            const Value<T> gamma_here = gamma[g * C + c];
+            const Value<T> beta_here = beta[g * C + c];
+            // One pass along hw: fills y.
+            for_lines<kLanesOf<T>>(
+                around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
+                [=](int64_t hw, auto active) IN_SET {
+                  const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                 sum_x / Value<T>(C * (H * W));
+                  store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
+                               to_stored<T>(multiply_add(d * root_sum_d_squared, gamma_here, beta_here)),
+                               around_caches);
+                });
           }
         }
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(B, G, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t g = 0; g < G; ++g) {
-            Value<T> total = Value<T>(0);
-            Value<T> seen = Value<T>(0);
-            Value<T> total2 = Value<T>(0);
+            Value<T> sum_x = Value<T>(0);
+            Value<T> count_before = Value<T>(0);
+            Value<T> sum_d_squared = Value<T>(0);
             const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
             for (int64_t c = c_begin; c < c_end; ++c) {
               for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
                 const int64_t hw_end = smaller(hw_first + 4096, H * W);
                 const bool from_memory = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
-                const Value<T> here = Value<T>(hw_end - hw_first);
-                Value<T> total_part = Value<T>(0);
-                Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+                const Value<T> count_in_block = Value<T>(hw_end - hw_first);
+                Value<T> sum_x_in_block = Value<T>(0);
+                // One pass along hw: sum_x_in_block.
+                Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
                 for_lanes<kLanesOf<T>>(
-                    hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
-                      total_part_lanes +=
+                    hw_first, hw_end, [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                      sum_x_in_block_lanes +=
                           keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
                                Value<T>(0));
                     });
-                total_part +=
-                    across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
-                const Value<T> mean = total_part / here;
-                Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-                for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                  if (from_memory)
-                    prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-                  const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) - mean;
-                  total2_lanes += keep(active, d * d, Value<T>(0));
-                });
-                total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-                if (seen > Value<T>(0)) {
-                  const Value<T> apart = mean - total / seen;
-                  total2 += apart * apart * (seen * here / (seen + here));
+                sum_x_in_block +=
+                    across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+                const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+                // One pass along hw: sum_d_squared.
+                Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+                for_lanes<kLanesOf<T>>(
+                    hw_first, hw_end, [=, &sum_d_squared_lanes](int64_t hw, auto active) IN_SET {
+                      if (from_memory)
+                        prefetch_part(&x[((b * G + g) * C + c) * (H * W) + hw], hw_first, hw_end, H * W,
+                                      H * W);
+                      const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
+                                     mean_x_in_block;
+                      add_product(sum_d_squared_lanes, active, d, d);
+                    });
+                sum_d_squared +=
+                    across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+                if (count_before > Value<T>(0)) {
+                  const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
+                  sum_d_squared += rounded(mean_apart * mean_apart *
+                                           (count_before * count_in_block / (count_before + count_in_block)));
                 }
-                total += total_part;
-                seen += here;
+                sum_x += sum_x_in_block;
+                count_before += count_in_block;
               }
             }
-            total_part2[(c_share * B + b) * G + g] = total;
-            total_part3[(c_share * B + b) * G + g] = total2;
-            seen_part[(c_share * B + b) * G + g] = seen;
+            sum_x_part[(c_share * B + b) * G + g] = sum_x;
+            sum_d_squared_part[(c_share * B + b) * G + g] = sum_d_squared;
+            count_before_part[(c_share * B + b) * G + g] = count_before;
           }
         }
       }
     });
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanesOf<T>>(0, G, [=](int64_t g, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
-        Vector<T> seen = Value<T>(0);
-        Vector<T> total2 = Value<T>(0);
+        Vector<T> sum_x = Value<T>(0);
+        Vector<T> count_before = Value<T>(0);
+        Vector<T> sum_d_squared = Value<T>(0);
+        // Puts the shares together, in order: sum_x and count_before.
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total += load(&total_part2[(c_share * B + b) * G + g], active);
-          seen += load(&seen_part[(c_share * B + b) * G + g], active);
+          sum_x += load(&sum_x_part[(c_share * B + b) * G + g], active);
+          count_before += load(&count_before_part[(c_share * B + b) * G + g], active);
         }
+        // Puts the shares together, in order: sum_d_squared.
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          const auto apart = load(&total_part2[(c_share * B + b) * G + g], active) /
-                                 load(&seen_part[(c_share * B + b) * G + g], active) -
-                             total / seen;
-          total2 += (load(&total_part3[(c_share * B + b) * G + g], active) +
-                     apart * apart * load(&seen_part[(c_share * B + b) * G + g], active));
+          const auto mean_apart = load(&sum_x_part[(c_share * B + b) * G + g], active) /
+                                      load(&count_before_part[(c_share * B + b) * G + g], active) -
+                                  sum_x / count_before;
+          sum_d_squared +=
+              (load(&sum_d_squared_part[(c_share * B + b) * G + g], active) +
+               mean_apart * mean_apart * load(&count_before_part[(c_share * B + b) * G + g], active));
         }
-        store(&total3[b * G + g], active, total);
-        store(&total4[b * G + g], active, total2);
+        store(&sum_x_per_b_g[b * G + g], active, sum_x);
+        store(&sum_d_squared_per_b_g[b * G + g], active, sum_d_squared);
       });
     }
     const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
@@ -196,20 +218,23 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t g = 0; g < G; ++g) {
-            const Value<T> total = total3[b * G + g];
-            const Value<T> total2 = total4[b * G + g];
-            const Value<T> root = rsqrt(total2 / Value<T>(C * (H * W)) + Value<T>(1e-05));
+            const Value<T> sum_x = sum_x_per_b_g[b * G + g];
+            const Value<T> sum_d_squared = sum_d_squared_per_b_g[b * G + g];
+            const Value<T> root_sum_d_squared =
+                rsqrt(sum_d_squared / Value<T>(C * (H * W)) + Value<T>(1e-05));
             const int64_t c_begin = c_share * C / C_shares, c_end = (c_share + 1) * C / C_shares;
             for (int64_t c = c_begin; c < c_end; ++c) {
-              const Value<T> gamma_ = gamma[g * C + c];
-              const Value<T> beta_ = beta[g * C + c];
+              const Value<T> gamma_here = gamma[g * C + c];
+              const Value<T> beta_here = beta[g * C + c];
+              // One pass along hw: fills y.
               for_lines<kLanesOf<T>>(
                   around_caches, &y[((b * G + g) * C + c) * (H * W)], 0, H * W,
                   [=](int64_t hw, auto active) IN_SET {
                     const auto d = to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)) -
-                                   total / Value<T>(C * (H * W));
+                                   sum_x / Value<T>(C * (H * W));
                     store_around(&y[((b * G + g) * C + c) * (H * W) + hw], active,
-                                 to_stored<T>(d * root * gamma_ + beta_), around_caches);
+                                 to_stored<T>(multiply_add(d * root_sum_d_squared, gamma_here, beta_here)),
+                                 around_caches);
                   });
             }
           }

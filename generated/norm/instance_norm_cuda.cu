@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,11 +23,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormWorkspace {
-  int64_t total_slots;
+  int64_t sum_x_slots;
   int64_t bytes = 0;
 
   explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    total_slots = reserve(bytes, RowShape(H * W, 1, B * C, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_slots = reserve(bytes, RowShape(H * W, 1, B * C, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_x = Value<T>(0);
+    Value<T> sum_x_own = Value<T>(0);
     for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
          hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - hw_first);
@@ -55,12 +55,12 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[hw_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    Value<T> total2 = Value<T>(0);
-    Value<T> total2_own = Value<T>(0);
+    sum_x = sum_x + team.fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> sum_d_squared = Value<T>(0);
+    Value<T> sum_d_squared_own = Value<T>(0);
     for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
          hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - hw_first);
@@ -68,12 +68,13 @@ __global__ void __launch_bounds__(512, 1)
           keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(H * W));
-        if (i < remaining) total2_own += d * d;
+        const Value<T> d = to_value<T>(x_pack[i]) - sum_x / Value<T>(int64_t(H * W));
+        if (i < remaining) sum_d_squared_own += d * d;
       }
     }
-    total2 =
-        total2 + team.fold(total2_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    sum_d_squared = sum_d_squared + team.fold(sum_d_squared_own, [](Value<T> one, Value<T> other) {
+      return Value<T>(one + other);
+    });
     for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
          hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - hw_first);
@@ -82,8 +83,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> d = to_value<T>(x_pack[i]) - total / Value<T>(int64_t(H * W));
-        const Value<T> scaled = d * rsqrt(total2 / Value<T>(int64_t(H * W)) + Value<T>(1e-05)) *
+        const Value<T> d = to_value<T>(x_pack[i]) - sum_x / Value<T>(int64_t(H * W));
+        const Value<T> scaled = d * rsqrt(sum_d_squared / Value<T>(int64_t(H * W)) + Value<T>(1e-05)) *
                                 (gamma != nullptr ? gamma[c] : Value<T>(1));
         y_pack[i] = to_stored<T>(scaled + (beta != nullptr ? beta[c] : Value<T>(0)));
       }
@@ -100,7 +101,7 @@ cudaError_t instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value
   const RowShape shape(H * W, 1, B * C, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? instance_norm_kernel<true, Index, T> : instance_norm_kernel<false, Index, T>,
-                      shape, workspace + space.total_slots, stream, x, gamma, beta, y, B, C, H, W);
+                      shape, workspace + space.sum_x_slots, stream, x, gamma, beta, y, B, C, H, W);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

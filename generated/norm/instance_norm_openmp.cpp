@@ -4,9 +4,9 @@
 //
 // Phase 1 of instance_norm_f32: threads share B, C, neighbours along H*W, where size(H*W) <= 1048576.
 // Phase 2: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
-// Phase 3: one thread does the rest, unless size(H*W) <= 1048576.
+// Phase 3: one thread computes sum_x, sum_d_squared, unless size(H*W) <= 1048576.
 // Phase 4: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
-// Through the workspace: total, total_part, seen_part.
+// Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that instance_norm_f32 must move: 8 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
 
 #include "instance_norm.h"
@@ -22,7 +22,7 @@
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,16 +36,16 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormWorkspace {
-  int64_t total3, total4, total_part2, total_part3, seen_part;
+  int64_t sum_x_per_b_c, sum_d_squared_per_b_c, sum_x_part, sum_d_squared_part, count_before_part;
   int64_t bytes = 0;
 
   explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-    total3 = reserve(bytes, B * C, kBytes<Value<T>>);
-    total4 = reserve(bytes, B * C, kBytes<Value<T>>);
-    total_part2 = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
-    total_part3 = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
-    seen_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
+    sum_x_per_b_c = reserve(bytes, B * C, kBytes<Value<T>>);
+    sum_d_squared_per_b_c = reserve(bytes, B * C, kBytes<Value<T>>);
+    sum_x_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
+    sum_d_squared_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
+    count_before_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -55,52 +55,63 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                    int64_t C, int64_t H, int64_t W, char* workspace) {
   const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
   const InstanceNormWorkspace<T> space(B, C, H, W);
-  Value<T>* const total3 = reinterpret_cast<Value<T>*>(workspace + space.total3);
-  Value<T>* const total4 = reinterpret_cast<Value<T>*>(workspace + space.total4);
-  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
-  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
-  Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
+  Value<T>* const sum_x_per_b_c = reinterpret_cast<Value<T>*>(workspace + space.sum_x_per_b_c);
+  Value<T>* const sum_d_squared_per_b_c =
+      reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_per_b_c);
+  Value<T>* const sum_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_part);
+  Value<T>* const sum_d_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_part);
+  Value<T>* const count_before_part = reinterpret_cast<Value<T>*>(workspace + space.count_before_part);
   if (H * W <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c = 0; c < C; ++c) {
-          Value<T> total = Value<T>(0);
-          Value<T> seen = Value<T>(0);
-          Value<T> total2 = Value<T>(0);
+          Value<T> sum_x = Value<T>(0);
+          Value<T> count_before = Value<T>(0);
+          Value<T> sum_d_squared = Value<T>(0);
           for (int64_t hw_first = 0; hw_first < H * W; hw_first += 4096) {
             const int64_t hw_end = smaller(hw_first + 4096, H * W);
             const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-            const Value<T> here = Value<T>(hw_end - hw_first);
-            Value<T> total_part = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
-              total_part_lanes +=
-                  keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
-            });
-            total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const Value<T> mean = total_part / here;
-            Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(hw_first, hw_end, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-              if (from_memory) prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
-              const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-              total2_lanes += keep(active, d * d, Value<T>(0));
-            });
-            total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            if (seen > Value<T>(0)) {
-              const Value<T> apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+            const Value<T> count_in_block = Value<T>(hw_end - hw_first);
+            Value<T> sum_x_in_block = Value<T>(0);
+            // One pass along hw: sum_x_in_block.
+            Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                hw_first, hw_end, [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                  sum_x_in_block_lanes +=
+                      keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
+                });
+            sum_x_in_block +=
+                across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+            // One pass along hw: sum_d_squared.
+            Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                hw_first, hw_end, [=, &sum_d_squared_lanes](int64_t hw, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end, H * W, H * W);
+                  const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
+                  add_product(sum_d_squared_lanes, active, d, d);
+                });
+            sum_d_squared +=
+                across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            if (count_before > Value<T>(0)) {
+              const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
+              sum_d_squared += rounded(mean_apart * mean_apart *
+                                       (count_before * count_in_block / (count_before + count_in_block)));
             }
-            total += total_part;
-            seen += here;
+            sum_x += sum_x_in_block;
+            count_before += count_in_block;
           }
-          const Value<T> root = rsqrt(total2 / Value<T>(H * W) + Value<T>(1e-05));
+          const Value<T> root_sum_d_squared = rsqrt(sum_d_squared / Value<T>(H * W) + Value<T>(1e-05));
+          // One pass along hw: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[(b * C + c) * (H * W)], 0, H * W, [=](int64_t hw, auto active) IN_SET {
                 const auto d =
-                    to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - total / Value<T>(H * W);
-                const auto scaled = d * root * (gamma != nullptr ? gamma[c] : Value<T>(1));
+                    to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - sum_x / Value<T>(H * W);
+                const auto scaled = d * root_sum_d_squared * (gamma != nullptr ? gamma[c] : Value<T>(1));
                 store_around(&y[(b * C + c) * (H * W) + hw], active,
                              to_stored<T>(scaled + (beta != nullptr ? beta[c] : Value<T>(0))), around_caches);
               });
@@ -109,69 +120,81 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c = 0; c < C; ++c) {
-            Value<T> total = Value<T>(0);
-            Value<T> seen = Value<T>(0);
-            Value<T> total2 = Value<T>(0);
+            Value<T> sum_x = Value<T>(0);
+            Value<T> count_before = Value<T>(0);
+            Value<T> sum_d_squared = Value<T>(0);
             const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
                           hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
             for (int64_t hw_first = hw_begin; hw_first < hw_end; hw_first += 4096) {
-              const int64_t hw_end2 = smaller(hw_first + 4096, hw_end);
+              const int64_t hw_part_end = smaller(hw_first + 4096, hw_end);
               const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
-              const Value<T> here = Value<T>(hw_end2 - hw_first);
-              Value<T> total_part = Value<T>(0);
-              Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
+              const Value<T> count_in_block = Value<T>(hw_part_end - hw_first);
+              Value<T> sum_x_in_block = Value<T>(0);
+              // One pass along hw: sum_x_in_block.
+              Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
               for_lanes<kLanesOf<T>>(
-                  hw_first, hw_end2, [=, &total_part_lanes](int64_t hw, auto active) IN_SET {
-                    total_part_lanes +=
+                  hw_first, hw_part_end, [=, &sum_x_in_block_lanes](int64_t hw, auto active) IN_SET {
+                    sum_x_in_block_lanes +=
                         keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                   });
-              total_part += across(total_part_lanes, [](auto one, auto other) IN_SET { return one + other; });
-              const Value<T> mean = total_part / here;
-              Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(hw_first, hw_end2, [=, &total2_lanes](int64_t hw, auto active) IN_SET {
-                if (from_memory)
-                  prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_end2, hw_end, H * W + hw_begin);
-                const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean;
-                total2_lanes += keep(active, d * d, Value<T>(0));
-              });
-              total2 += across(total2_lanes, [](auto one, auto other) IN_SET { return one + other; });
-              if (seen > Value<T>(0)) {
-                const Value<T> apart = mean - total / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
+              sum_x_in_block +=
+                  across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+              // One pass along hw: sum_d_squared.
+              Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  hw_first, hw_part_end, [=, &sum_d_squared_lanes](int64_t hw, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_part(&x[(b * C + c) * (H * W) + hw], hw_first, hw_part_end, hw_end,
+                                    H * W + hw_begin);
+                    const auto d =
+                        to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
+                    add_product(sum_d_squared_lanes, active, d, d);
+                  });
+              sum_d_squared +=
+                  across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              if (count_before > Value<T>(0)) {
+                const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
+                sum_d_squared += rounded(mean_apart * mean_apart *
+                                         (count_before * count_in_block / (count_before + count_in_block)));
               }
-              total += total_part;
-              seen += here;
+              sum_x += sum_x_in_block;
+              count_before += count_in_block;
             }
-            total_part2[(hw_share * B + b) * C + c] = total;
-            total_part3[(hw_share * B + b) * C + c] = total2;
-            seen_part[(hw_share * B + b) * C + c] = seen;
+            sum_x_part[(hw_share * B + b) * C + c] = sum_x;
+            sum_d_squared_part[(hw_share * B + b) * C + c] = sum_d_squared;
+            count_before_part[(hw_share * B + b) * C + c] = count_before;
           }
         }
       }
     });
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanesOf<T>>(0, C, [=](int64_t c, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
-        Vector<T> seen = Value<T>(0);
-        Vector<T> total2 = Value<T>(0);
+        Vector<T> sum_x = Value<T>(0);
+        Vector<T> count_before = Value<T>(0);
+        Vector<T> sum_d_squared = Value<T>(0);
+        // Puts the shares together, in order: sum_x and count_before.
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          total += load(&total_part2[(hw_share * B + b) * C + c], active);
-          seen += load(&seen_part[(hw_share * B + b) * C + c], active);
+          sum_x += load(&sum_x_part[(hw_share * B + b) * C + c], active);
+          count_before += load(&count_before_part[(hw_share * B + b) * C + c], active);
         }
+        // Puts the shares together, in order: sum_d_squared.
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto apart = load(&total_part2[(hw_share * B + b) * C + c], active) /
-                                 load(&seen_part[(hw_share * B + b) * C + c], active) -
-                             total / seen;
-          total2 += (load(&total_part3[(hw_share * B + b) * C + c], active) +
-                     apart * apart * load(&seen_part[(hw_share * B + b) * C + c], active));
+          const auto mean_apart = load(&sum_x_part[(hw_share * B + b) * C + c], active) /
+                                      load(&count_before_part[(hw_share * B + b) * C + c], active) -
+                                  sum_x / count_before;
+          sum_d_squared +=
+              (load(&sum_d_squared_part[(hw_share * B + b) * C + c], active) +
+               mean_apart * mean_apart * load(&count_before_part[(hw_share * B + b) * C + c], active));
         }
-        store(&total3[b * C + c], active, total);
-        store(&total4[b * C + c], active, total2);
+        store(&sum_x_per_b_c[b * C + c], active, sum_x);
+        store(&sum_d_squared_per_b_c[b * C + c], active, sum_d_squared);
       });
     }
     const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
@@ -180,17 +203,18 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
       for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c = 0; c < C; ++c) {
-            const Value<T> total = total3[b * C + c];
-            const Value<T> total2 = total4[b * C + c];
-            const Value<T> root = rsqrt(total2 / Value<T>(H * W) + Value<T>(1e-05));
+            const Value<T> sum_x = sum_x_per_b_c[b * C + c];
+            const Value<T> sum_d_squared = sum_d_squared_per_b_c[b * C + c];
+            const Value<T> root_sum_d_squared = rsqrt(sum_d_squared / Value<T>(H * W) + Value<T>(1e-05));
             const int64_t hw_begin = share_begin(hw_share, HW_shares, H * W, 64),
                           hw_end = share_begin(hw_share + 1, HW_shares, H * W, 64);
+            // One pass along this share of hw: fills y.
             for_lines<kLanesOf<T>>(
                 around_caches, &y[(b * C + c) * (H * W) + hw_begin], hw_begin, hw_end,
                 [=](int64_t hw, auto active) IN_SET {
                   const auto d =
-                      to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - total / Value<T>(H * W);
-                  const auto scaled = d * root * (gamma != nullptr ? gamma[c] : Value<T>(1));
+                      to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - sum_x / Value<T>(H * W);
+                  const auto scaled = d * root_sum_d_squared * (gamma != nullptr ? gamma[c] : Value<T>(1));
                   store_around(&y[(b * C + c) * (H * W) + hw], active,
                                to_stored<T>(scaled + (beta != nullptr ? beta[c] : Value<T>(0))),
                                around_caches);

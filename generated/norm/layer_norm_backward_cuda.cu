@@ -7,7 +7,7 @@
 // Phase 2: a block for each of M, neighbours along N.
 // Phase 3: some threads of a block for each of N, neighbours along N; several blocks share one where
 //   they are few and long.
-// Through the workspace: scale, total.
+// Through the workspace: scale, sum_x.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,66 +28,66 @@ using namespace kgen_cuda;
 template <class T>
 struct LayerNormBackwardWorkspace {
   int64_t scale;
-  int64_t total;
-  int64_t total2_parts;
-  int64_t total2_tickets;
-  int64_t total2_parts2;
-  int64_t total2_tickets2;
+  int64_t sum_x;
+  int64_t sum_dy_parts;
+  int64_t sum_dy_tickets;
+  int64_t sum_dy_normal_parts;
+  int64_t sum_dy_normal_tickets;
   int64_t bytes = 0;
 
   explicit LayerNormBackwardWorkspace(int64_t M, int64_t N) {
     scale = reserve(bytes, M, kBytes<Value<T>>);
-    total = reserve(bytes, M, kBytes<Value<T>>);
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<Value<T>>);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    total2_parts2 = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<Value<T>>);
-    total2_tickets2 = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    sum_x = reserve(bytes, M, kBytes<Value<T>>);
+    sum_dy_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<Value<T>>);
+    sum_dy_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    sum_dy_normal_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<Value<T>>);
+    sum_dy_normal_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     layer_norm_backward_part1_kernel(const Stored<T>* dy, Value<T>* dbeta, Index M, Index N,
-                                     Value<T>* total2_parts, uint32_t* total2_tickets, Index chunk,
+                                     Value<T>* sum_dy_parts, uint32_t* sum_dy_tickets, Index chunk,
                                      unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  Value<T> total2 = Value<T>(0);
+  Value<T> sum_dy = Value<T>(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  Value<T> total2_own = Value<T>(0);
+  Value<T> sum_dy_own = Value<T>(0);
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += to_value<T>(dy[m * N + n]);
+    sum_dy_own += to_value<T>(dy[m * N + n]);
   }
-  total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+  sum_dy_own = column_fold(sum_dy_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = Value<T>(0);
+    if (writes) sum_dy_parts[Index(blockIdx.x % chunks) * items + item] = sum_dy_own;
+    if (!is_last_block(sum_dy_tickets + blockIdx.x / chunks, chunks)) return;
+    sum_dy_own = Value<T>(0);
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
+      sum_dy_own = sum_dy_own + sum_dy_parts[Index(part) * items + item];
     }
-    total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_dy_own = column_fold(sum_dy_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   }
-  total2 = total2 + total2_own;
-  if (writes) dbeta[n] = total2;
+  sum_dy = sum_dy + sum_dy_own;
+  if (writes) dbeta[n] = sum_dy;
 }
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     layer_norm_backward_part2_kernel(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* dy,
-                                     Stored<T>* dx, Index M, Index N, Value<T>* scale, Value<T>* total) {
+                                     Stored<T>* dx, Index M, Index N, Value<T>* scale, Value<T>* sum_x) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    if (threadIdx.x == 0) total[m] = Value<T>(0);
+    if (threadIdx.x == 0) sum_x[m] = Value<T>(0);
     __syncthreads();
-    Value<T> total3 = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
-    Value<T> total3_own = Value<T>(0);
+    Value<T> sum_g = Value<T>(0);
+    Value<T> sum_x_own = Value<T>(0);
+    Value<T> sum_g_own = Value<T>(0);
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(N - n_first);
@@ -96,33 +96,34 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
         const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) total3_own += g;
+        if (i < remaining) sum_g_own += g;
       }
     }
-    const Value<T> whole = block_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-    if (threadIdx.x == 0) total[m] = total[m] + whole;
-    total3 = total3 + block_fold(total3_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    const Value<T> whole = block_fold(sum_x_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    if (threadIdx.x == 0) sum_x[m] = sum_x[m] + whole;
+    sum_g = sum_g + block_fold(sum_g_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     __syncthreads();
-    Value<T> total2 = Value<T>(0);
-    Value<T> total2_own = Value<T>(0);
+    Value<T> sum_d_squared = Value<T>(0);
+    Value<T> sum_d_squared_own = Value<T>(0);
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> d = to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N));
-        if (i < remaining) total2_own += d * d;
+        const Value<T> d = to_value<T>(x_pack[i]) - sum_x[m] / Value<T>(int64_t(N));
+        if (i < remaining) sum_d_squared_own += d * d;
       }
     }
-    total2 = total2 + block_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_d_squared =
+        sum_d_squared + block_fold(sum_d_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     __syncthreads();
-    if (threadIdx.x == 0) scale[m] = rsqrt(total2 / Value<T>(int64_t(N)) + Value<T>(1e-05));
+    if (threadIdx.x == 0) scale[m] = rsqrt(sum_d_squared / Value<T>(int64_t(N)) + Value<T>(1e-05));
     __syncthreads();
-    Value<T> total4 = Value<T>(0);
-    Value<T> total4_own = Value<T>(0);
+    Value<T> sum_g_normal = Value<T>(0);
+    Value<T> sum_g_normal_own = Value<T>(0);
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(N - n_first);
@@ -131,12 +132,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> normal = (to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N))) * scale[m];
+        const Value<T> normal = (to_value<T>(x_pack[i]) - sum_x[m] / Value<T>(int64_t(N))) * scale[m];
         const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
-        if (i < remaining) total4_own += g * normal;
+        if (i < remaining) sum_g_normal_own += g * normal;
       }
     }
-    total4 = total4 + block_fold(total4_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_g_normal =
+        sum_g_normal + block_fold(sum_g_normal_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -147,10 +149,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       Pack<Stored<T>, 16 / kBytes<T>> dx_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> normal = (to_value<T>(x_pack[i]) - total[m] / Value<T>(int64_t(N))) * scale[m];
+        const Value<T> normal = (to_value<T>(x_pack[i]) - sum_x[m] / Value<T>(int64_t(N))) * scale[m];
         const Value<T> g = to_value<T>(dy_pack[i]) * gamma_pack[i];
         dx_pack[i] = to_stored<T>(
-            scale[m] * (g - total3 / Value<T>(int64_t(N)) - normal * (total4 / Value<T>(int64_t(N)))));
+            scale[m] * (g - sum_g / Value<T>(int64_t(N)) - normal * (sum_g_normal / Value<T>(int64_t(N)))));
       }
       store_pack<kWide>(&dx[m * N + n_first], dx_pack, remaining);
     }
@@ -161,34 +163,35 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     layer_norm_backward_part3_kernel(const Stored<T>* x, const Stored<T>* dy, Value<T>* dgamma, Index M,
-                                     Index N, Value<T>* scale, Value<T>* total, Value<T>* total2_parts2,
-                                     uint32_t* total2_tickets2, Index chunk, unsigned chunks) {
+                                     Index N, Value<T>* scale, Value<T>* sum_x, Value<T>* sum_dy_normal_parts,
+                                     uint32_t* sum_dy_normal_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  Value<T> total2 = Value<T>(0);
+  Value<T> sum_dy_normal = Value<T>(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  Value<T> total2_own = Value<T>(0);
+  Value<T> sum_dy_normal_own = Value<T>(0);
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    const Value<T> normal = (to_value<T>(x[m * N + n]) - total[m] / Value<T>(int64_t(N))) * scale[m];
-    total2_own += to_value<T>(dy[m * N + n]) * normal;
+    const Value<T> normal = (to_value<T>(x[m * N + n]) - sum_x[m] / Value<T>(int64_t(N))) * scale[m];
+    sum_dy_normal_own += to_value<T>(dy[m * N + n]) * normal;
   }
-  total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+  sum_dy_normal_own = column_fold(sum_dy_normal_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   if (chunks > 1) {
-    if (writes) total2_parts2[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets2 + blockIdx.x / chunks, chunks)) return;
-    total2_own = Value<T>(0);
+    if (writes) sum_dy_normal_parts[Index(blockIdx.x % chunks) * items + item] = sum_dy_normal_own;
+    if (!is_last_block(sum_dy_normal_tickets + blockIdx.x / chunks, chunks)) return;
+    sum_dy_normal_own = Value<T>(0);
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts2[Index(part) * items + item];
+      sum_dy_normal_own = sum_dy_normal_own + sum_dy_normal_parts[Index(part) * items + item];
     }
-    total2_own = column_fold(total2_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_dy_normal_own =
+        column_fold(sum_dy_normal_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   }
-  total2 = total2 + total2_own;
-  if (writes) dgamma[n] = total2;
+  sum_dy_normal = sum_dy_normal + sum_dy_normal_own;
+  if (writes) dgamma[n] = sum_dy_normal;
 }
 
 template <class Index, class T>
@@ -201,15 +204,15 @@ cudaError_t layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                : cudaMemsetAsync(workspace + space.sum_dy_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
             launch(layer_norm_backward_part1_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, dy, dbeta, M, N,
-                   reinterpret_cast<Value<T>*>(workspace + space.total2_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
+                   reinterpret_cast<Value<T>*>(workspace + space.sum_dy_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.sum_dy_tickets), shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }
@@ -220,7 +223,7 @@ cudaError_t layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const
                         : layer_norm_backward_part2_kernel<false, Index, T>,
                    smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, gamma, dy, dx, M, N,
                    reinterpret_cast<Value<T>*>(workspace + space.scale),
-                   reinterpret_cast<Value<T>*>(workspace + space.total));
+                   reinterpret_cast<Value<T>*>(workspace + space.sum_x));
         error != cudaSuccess)
       return error;
   }
@@ -229,17 +232,17 @@ cudaError_t layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const
     if (const cudaError_t error =
             shape.tickets == 0
                 ? cudaSuccess
-                : cudaMemsetAsync(workspace + space.total2_tickets2, 0,
+                : cudaMemsetAsync(workspace + space.sum_dy_normal_tickets, 0,
                                   static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
         error != cudaSuccess)
       return error;
-    if (const cudaError_t error =
-            launch(layer_norm_backward_part3_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, x, dy, dgamma, M, N,
-                   reinterpret_cast<Value<T>*>(workspace + space.scale),
-                   reinterpret_cast<Value<T>*>(workspace + space.total),
-                   reinterpret_cast<Value<T>*>(workspace + space.total2_parts2),
-                   reinterpret_cast<uint32_t*>(workspace + space.total2_tickets2), shape.chunk, shape.chunks);
+    if (const cudaError_t error = launch(layer_norm_backward_part3_kernel<Index, T>, shape.blocks,
+                                         dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, x, dy,
+                                         dgamma, M, N, reinterpret_cast<Value<T>*>(workspace + space.scale),
+                                         reinterpret_cast<Value<T>*>(workspace + space.sum_x),
+                                         reinterpret_cast<Value<T>*>(workspace + space.sum_dy_normal_parts),
+                                         reinterpret_cast<uint32_t*>(workspace + space.sum_dy_normal_tickets),
+                                         shape.chunk, shape.chunks);
         error != cudaSuccess)
       return error;
   }

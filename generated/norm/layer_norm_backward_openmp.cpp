@@ -9,8 +9,8 @@
 // Phase 4: threads share N, neighbours along N.
 // Phase 5: threads share M_shares, N, neighbours along N, unless there are several M_shares.
 // Phase 6: threads share N, neighbours along N.
-// Kept by each worker: total, part.
-// Through the workspace: scale, total, total_part.
+// Kept by each worker: sum_dy, sum_dy_in_block, sum_dy_normal, sum_dy_normal_in_block.
+// Through the workspace: scale, sum_x, sum_dy_part, sum_dy_normal_part.
 // Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * M read, 8 * N + 4 * N * M written.
 
 #include "layer_norm_backward.h"
@@ -26,7 +26,7 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,19 +40,20 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LayerNormBackwardWorkspace {
-  int64_t scale, total, total_part, total_part2, total5, part2, total6, part3, threads, most_threads;
+  int64_t scale, sum_x, sum_dy_part, sum_dy_normal_part, sum_dy_per_n, sum_dy_in_block_per_n,
+      sum_dy_normal_per_n, sum_dy_normal_in_block_per_n, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit LayerNormBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     scale = reserve(bytes, M, kBytes<Value<T>>);
-    total = reserve(bytes, M, kBytes<Value<T>>);
-    total_part = reserve(bytes, M_shares * N, kBytes<Value<T>>);
-    total_part2 = reserve(bytes, M_shares * N, kBytes<Value<T>>);
-    total5 = reserve(thread_bytes, N, kBytes<Value<T>>);
-    part2 = reserve(thread_bytes, N, kBytes<Value<T>>);
-    total6 = reserve(thread_bytes, N, kBytes<Value<T>>);
-    part3 = reserve(thread_bytes, N, kBytes<Value<T>>);
+    sum_x = reserve(bytes, M, kBytes<Value<T>>);
+    sum_dy_part = reserve(bytes, M_shares * N, kBytes<Value<T>>);
+    sum_dy_normal_part = reserve(bytes, M_shares * N, kBytes<Value<T>>);
+    sum_dy_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    sum_dy_in_block_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    sum_dy_normal_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    sum_dy_normal_in_block_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({M_shares});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -66,168 +67,192 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const LayerNormBackwardWorkspace<T> space(M, N);
   Value<T>* const scale = reinterpret_cast<Value<T>*>(workspace + space.scale);
-  Value<T>* const total = reinterpret_cast<Value<T>*>(workspace + space.total);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
-  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
+  Value<T>* const sum_x = reinterpret_cast<Value<T>*>(workspace + space.sum_x);
+  Value<T>* const sum_dy_part = reinterpret_cast<Value<T>*>(workspace + space.sum_dy_part);
+  Value<T>* const sum_dy_normal_part = reinterpret_cast<Value<T>*>(workspace + space.sum_dy_normal_part);
   if (M_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(M, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      Value<T>* const total5 = reinterpret_cast<Value<T>*>(mine + space.total5);
-      Value<T>* const part2 = reinterpret_cast<Value<T>*>(mine + space.part2);
-      Value<T>* const total6 = reinterpret_cast<Value<T>*>(mine + space.total6);
-      Value<T>* const part3 = reinterpret_cast<Value<T>*>(mine + space.part3);
+      Value<T>* const sum_dy_per_n = reinterpret_cast<Value<T>*>(mine + space.sum_dy_per_n);
+      Value<T>* const sum_dy_in_block_per_n = reinterpret_cast<Value<T>*>(mine + space.sum_dy_in_block_per_n);
+      Value<T>* const sum_dy_normal_per_n = reinterpret_cast<Value<T>*>(mine + space.sum_dy_normal_per_n);
+      Value<T>* const sum_dy_normal_in_block_per_n =
+          reinterpret_cast<Value<T>*>(mine + space.sum_dy_normal_in_block_per_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&total5[n], active, Value<T>(0));
-          store(&total6[n], active, Value<T>(0));
+          store(&sum_dy_per_n[n], active, Value<T>(0));
+          store(&sum_dy_normal_per_n[n], active, Value<T>(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
+          const int64_t m_part_end = smaller(m_first + 512, m_end);
           for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
-            store(&part2[n], active, Value<T>(0));
-            store(&part3[n], active, Value<T>(0));
+            store(&sum_dy_in_block_per_n[n], active, Value<T>(0));
+            store(&sum_dy_normal_in_block_per_n[n], active, Value<T>(0));
           });
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            Value<T> total_here = Value<T>(0);
-            Value<T> total3 = Value<T>(0);
-            Value<T> seen = Value<T>(0);
-            Value<T> total2 = Value<T>(0);
+          for (int64_t m = m_first; m < m_part_end; ++m) {
+            Value<T> sum_x_here = Value<T>(0);
+            Value<T> sum_g = Value<T>(0);
+            Value<T> count_before = Value<T>(0);
+            Value<T> sum_d_squared = Value<T>(0);
             for (int64_t n_first = 0; n_first < N; n_first += 4096) {
               const int64_t n_end = smaller(n_first + 4096, N);
               const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
-              const Value<T> here = Value<T>(n_end - n_first);
-              Value<T> total_here_part = Value<T>(0);
-              Sum<Value<T>, kLanesOf<T>> total_here_part_lanes = Value<T>(0);
-              Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
+              const Value<T> count_in_block = Value<T>(n_end - n_first);
+              Value<T> sum_x_here_in_block = Value<T>(0);
+              // One pass along n: sum_x_here_in_block and sum_g.
+              Sum<Value<T>, kLanesOf<T>> sum_x_here_in_block_lanes = Value<T>(0);
+              Sum<Value<T>, kLanesOf<T>> sum_g_lanes = Value<T>(0);
               for_lanes<kLanesOf<T>>(
-                  n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
-                    total_here_part_lanes +=
+                  n_first, n_end,
+                  [=, &sum_x_here_in_block_lanes, &sum_g_lanes](int64_t n, auto active) IN_SET {
+                    sum_x_here_in_block_lanes +=
                         keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
                     const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                    total3_lanes += keep(active, g, Value<T>(0));
+                    sum_g_lanes += keep(active, g, Value<T>(0));
                   });
-              total_here_part += across(total_here_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              const Value<T> mean = total_here_part / here;
-              Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
-                if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
-                if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-                const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
-                total2_lanes += keep(active, d * d, Value<T>(0));
-              });
-              total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              if (seen > Value<T>(0)) {
-                const Value<T> apart = mean - total_here / seen;
-                total2 += apart * apart * (seen * here / (seen + here));
-              }
-              total_here += total_here_part;
-              seen += here;
-            }
-            const Value<T> scale_here = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
-            Value<T> total4 = Value<T>(0);
-            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-              Sum<Value<T>, kLanesOf<T>> total4_lanes = Value<T>(0);
+              sum_x_here_in_block +=
+                  across(sum_x_here_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_g += across(sum_g_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              const Value<T> mean_x_in_block = sum_x_here_in_block / count_in_block;
+              // One pass along n: sum_d_squared.
+              Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
               for_lanes<kLanesOf<T>>(
-                  n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) IN_SET {
-                    const auto normal =
-                        (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
-                    const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                    total4_lanes += keep(active, g * normal, Value<T>(0));
+                  n_first, n_end, [=, &sum_d_squared_lanes](int64_t n, auto active) IN_SET {
+                    if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
+                    if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
+                    const auto d = to_value<T>(load(&x[m * N + n], active)) - mean_x_in_block;
+                    add_product(sum_d_squared_lanes, active, d, d);
                   });
-              total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              // Squares about the mean before and about this block's become those about both.
+              if (count_before > Value<T>(0)) {
+                const Value<T> mean_apart = mean_x_in_block - sum_x_here / count_before;
+                sum_d_squared += rounded(mean_apart * mean_apart *
+                                         (count_before * count_in_block / (count_before + count_in_block)));
+              }
+              sum_x_here += sum_x_here_in_block;
+              count_before += count_in_block;
             }
+            const Value<T> scale_here = rsqrt(sum_d_squared / Value<T>(N) + Value<T>(1e-05));
+            Value<T> sum_g_normal = Value<T>(0);
+            // One pass along n: sum_g_normal.
+            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+              Sum<Value<T>, kLanesOf<T>> sum_g_normal_lanes = Value<T>(0);
+              for_lanes<kLanesOf<T>>(
+                  n_block, smaller(n_block + 4096, N),
+                  [=, &sum_g_normal_lanes](int64_t n, auto active) IN_SET {
+                    const auto normal =
+                        (to_value<T>(load(&x[m * N + n], active)) - sum_x_here / Value<T>(N)) * scale_here;
+                    const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
+                    add_product(sum_g_normal_lanes, active, g, normal);
+                  });
+              sum_g_normal += across(sum_g_normal_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            }
+            // One pass along n: fills dx.
             for_lines<kLanesOf<T>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
               const auto normal =
-                  (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
-              const auto dy_ = to_value<T>(load_once(&dy[m * N + n], active));
-              const auto g = dy_ * load(&gamma[n], active);
-              store_around(
-                  &dx[m * N + n], active,
-                  to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
-                  around_caches);
-              store(&part2[n], active, load(&part2[n], active) + dy_);
-              store(&part3[n], active, load(&part3[n], active) + dy_ * normal);
+                  (to_value<T>(load(&x[m * N + n], active)) - sum_x_here / Value<T>(N)) * scale_here;
+              const auto dy_here = to_value<T>(load_once(&dy[m * N + n], active));
+              const auto g = dy_here * load(&gamma[n], active);
+              store_around(&dx[m * N + n], active,
+                           to_stored<T>(scale_here * multiply_add(-normal, sum_g_normal / Value<T>(N),
+                                                                  g - sum_g / Value<T>(N))),
+                           around_caches);
+              store(&sum_dy_in_block_per_n[n], active, load(&sum_dy_in_block_per_n[n], active) + dy_here);
+              store(&sum_dy_normal_in_block_per_n[n], active,
+                    multiply_add(dy_here, normal, load(&sum_dy_normal_in_block_per_n[n], active)));
             });
           }
           for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
-            store(&total5[n], active, load(&total5[n], active) + load(&part2[n], active));
-            store(&total6[n], active, load(&total6[n], active) + load(&part3[n], active));
+            store(&sum_dy_per_n[n], active,
+                  load(&sum_dy_per_n[n], active) + load(&sum_dy_in_block_per_n[n], active));
+            store(&sum_dy_normal_per_n[n], active,
+                  load(&sum_dy_normal_per_n[n], active) + load(&sum_dy_normal_in_block_per_n[n], active));
           });
         }
+        // One pass along n: fills sum_dy_part and sum_dy_normal_part.
         for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&total_part[m_share * N + n], active, load(&total5[n], active));
-          store(&total_part2[m_share * N + n], active, load(&total6[n], active));
+          store(&sum_dy_part[m_share * N + n], active, load(&sum_dy_per_n[n], active));
+          store(&sum_dy_normal_part[m_share * N + n], active, load(&sum_dy_normal_per_n[n], active));
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Each fold in one piece.
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
-        Value<T> total_here = Value<T>(0);
-        Value<T> total3 = Value<T>(0);
-        Value<T> seen = Value<T>(0);
-        Value<T> total2 = Value<T>(0);
+        Value<T> sum_x_here = Value<T>(0);
+        Value<T> sum_g = Value<T>(0);
+        Value<T> count_before = Value<T>(0);
+        Value<T> sum_d_squared = Value<T>(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
-          const Value<T> here = Value<T>(n_end - n_first);
-          Value<T> total_here_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> total_here_part_lanes = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> total3_lanes = Value<T>(0);
+          const Value<T> count_in_block = Value<T>(n_end - n_first);
+          Value<T> sum_x_here_in_block = Value<T>(0);
+          // One pass along n: sum_x_here_in_block and sum_g.
+          Sum<Value<T>, kLanesOf<T>> sum_x_here_in_block_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_g_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
-              n_first, n_end, [=, &total_here_part_lanes, &total3_lanes](int64_t n, auto active) IN_SET {
-                total_here_part_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
+              n_first, n_end, [=, &sum_x_here_in_block_lanes, &sum_g_lanes](int64_t n, auto active) IN_SET {
+                sum_x_here_in_block_lanes +=
+                    keep(active, to_value<T>(load(&x[m * N + n], active)), Value<T>(0));
                 const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                total3_lanes += keep(active, g, Value<T>(0));
+                sum_g_lanes += keep(active, g, Value<T>(0));
               });
-          total_here_part += across(total_here_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total3 += across(total3_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          const Value<T> mean = total_here_part / here;
-          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+          sum_x_here_in_block +=
+              across(sum_x_here_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_g += across(sum_g_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          const Value<T> mean_x_in_block = sum_x_here_in_block / count_in_block;
+          // One pass along n: sum_d_squared.
+          Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_squared_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&dy[m * N + n], n_first, n_end, N, N);
             if (from_memory) prefetch_part(&x[m * N + n], n_first, n_end, N, N);
-            const auto d = to_value<T>(load(&x[m * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
+            const auto d = to_value<T>(load(&x[m * N + n], active)) - mean_x_in_block;
+            add_product(sum_d_squared_lanes, active, d, d);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          if (seen > Value<T>(0)) {
-            const Value<T> apart = mean - total_here / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+          sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          if (count_before > Value<T>(0)) {
+            const Value<T> mean_apart = mean_x_in_block - sum_x_here / count_before;
+            sum_d_squared += rounded(mean_apart * mean_apart *
+                                     (count_before * count_in_block / (count_before + count_in_block)));
           }
-          total_here += total_here_part;
-          seen += here;
+          sum_x_here += sum_x_here_in_block;
+          count_before += count_in_block;
         }
-        total[m] = total_here;
-        const Value<T> scale_here = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
+        sum_x[m] = sum_x_here;
+        const Value<T> scale_here = rsqrt(sum_d_squared / Value<T>(N) + Value<T>(1e-05));
         scale[m] = scale_here;
-        Value<T> total4 = Value<T>(0);
+        Value<T> sum_g_normal = Value<T>(0);
+        // One pass along n: sum_g_normal.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> total4_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_g_normal_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
-              n_block, smaller(n_block + 4096, N), [=, &total4_lanes](int64_t n, auto active) IN_SET {
+              n_block, smaller(n_block + 4096, N), [=, &sum_g_normal_lanes](int64_t n, auto active) IN_SET {
                 const auto normal =
-                    (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+                    (to_value<T>(load(&x[m * N + n], active)) - sum_x_here / Value<T>(N)) * scale_here;
                 const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-                total4_lanes += keep(active, g * normal, Value<T>(0));
+                add_product(sum_g_normal_lanes, active, g, normal);
               });
-          total4 += across(total4_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_g_normal += across(sum_g_normal_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
+        // One pass along n: fills dx.
         for_lines<kLanesOf<T>>(around_caches, &dx[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
           const auto normal =
-              (to_value<T>(load(&x[m * N + n], active)) - total_here / Value<T>(N)) * scale_here;
+              (to_value<T>(load(&x[m * N + n], active)) - sum_x_here / Value<T>(N)) * scale_here;
           const auto g = to_value<T>(load(&dy[m * N + n], active)) * load(&gamma[n], active);
-          store_around(
-              &dx[m * N + n], active,
-              to_stored<T>(scale_here * (g - total3 / Value<T>(N) - normal * (total4 / Value<T>(N)))),
-              around_caches);
+          store_around(&dx[m * N + n], active,
+                       to_stored<T>(scale_here * multiply_add(-normal, sum_g_normal / Value<T>(N),
+                                                              g - sum_g / Value<T>(N))),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
@@ -238,108 +263,120 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          Value<T> total2[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
-            store(&total2[n - n_first], active, Value<T>(0));
+          Value<T> sum_dy[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_dy](int64_t n, auto active) IN_SET {
+            store(&sum_dy[n - n_first], active, Value<T>(0));
           });
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
           for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-            const int64_t m_end2 = smaller(m_first + 512, m_end);
-            Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-              store(&part[n - n_first], active, Value<T>(0));
+            const int64_t m_part_end = smaller(m_first + 512, m_end);
+            Value<T> sum_dy_in_block[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_dy_in_block](int64_t n, auto active) IN_SET {
+              store(&sum_dy_in_block[n - n_first], active, Value<T>(0));
             });
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-            for (int64_t m = m_first; m < m_end2; ++m) {
-              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+            for (int64_t m = m_first; m < m_part_end; ++m) {
+              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_dy_in_block](int64_t n, auto active) IN_SET {
                 if (from_memory)
-                  prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-                store(&part[n - n_first], active,
-                      load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)));
+                  prefetch_row(&dy[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                store(
+                    &sum_dy_in_block[n - n_first], active,
+                    load(&sum_dy_in_block[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)));
               });
             }
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
-              store(&total2[n - n_first], active,
-                    load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-            });
+            for_lanes<kLanesOf<T>>(
+                n_first, n_end, [=, &sum_dy_in_block, &sum_dy](int64_t n, auto active) IN_SET {
+                  store(&sum_dy[n - n_first], active,
+                        load(&sum_dy[n - n_first], active) + load(&sum_dy_in_block[n - n_first], active));
+                });
           }
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
-            store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
+          // One pass along n: fills sum_dy_part.
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_dy](int64_t n, auto active) IN_SET {
+            store(&sum_dy_part[m_share * N + n], active, load(&sum_dy[n - n_first], active));
           });
         }
       }
     });
   }
-  const bool around_caches2 = N * kBytes<Value<T>> >= kBeyondCaches;
+  const bool around_caches_dbeta = N * kBytes<Value<T>> >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Vector<T> total2 = Value<T>(0);
+        Vector<T> sum_dy = Value<T>(0);
+        // Puts the shares together, in order: sum_dy.
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
+          sum_dy += load(&sum_dy_part[m_share * N + n], active);
         }
-        store_around(&dbeta[n], active, total2, around_caches2);
+        store_around(&dbeta[n], active, sum_dy, around_caches_dbeta);
       });
     }
-    if (around_caches2) finish_stores();
+    if (around_caches_dbeta) finish_stores();
   });
   if (!(M_shares > 1)) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t n_part = share_of<8192 / kBytes<Value<T>>>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          Value<T> total2[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
-            store(&total2[n - n_first], active, Value<T>(0));
+          Value<T> sum_dy_normal[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_dy_normal](int64_t n, auto active) IN_SET {
+            store(&sum_dy_normal[n - n_first], active, Value<T>(0));
           });
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
           for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-            const int64_t m_end2 = smaller(m_first + 512, m_end);
-            Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-              store(&part[n - n_first], active, Value<T>(0));
-            });
+            const int64_t m_part_end = smaller(m_first + 512, m_end);
+            Value<T> sum_dy_normal_in_block[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<T>>(n_first, n_end,
+                                   [=, &sum_dy_normal_in_block](int64_t n, auto active) IN_SET {
+                                     store(&sum_dy_normal_in_block[n - n_first], active, Value<T>(0));
+                                   });
             const bool from_memory = M * N * (2 * kBytes<T>) >= kBeyondCaches;
-            for (int64_t m = m_first; m < m_end2; ++m) {
-              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-                if (from_memory)
-                  prefetch_row(&dy[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-                if (from_memory)
-                  prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-                const auto normal =
-                    (to_value<T>(load(&x[m * N + n], active)) - total[m] / Value<T>(N)) * scale[m];
-                store(&part[n - n_first], active,
-                      load(&part[n - n_first], active) + to_value<T>(load(&dy[m * N + n], active)) * normal);
-              });
+            for (int64_t m = m_first; m < m_part_end; ++m) {
+              for_lanes<kLanesOf<T>>(
+                  n_first, n_end, [=, &sum_dy_normal_in_block](int64_t n, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_row(&dy[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                    if (from_memory)
+                      prefetch_row(&x[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                    const auto normal =
+                        (to_value<T>(load(&x[m * N + n], active)) - sum_x[m] / Value<T>(N)) * scale[m];
+                    store(&sum_dy_normal_in_block[n - n_first], active,
+                          multiply_add(to_value<T>(load(&dy[m * N + n], active)), normal,
+                                       load(&sum_dy_normal_in_block[n - n_first], active)));
+                  });
             }
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
-              store(&total2[n - n_first], active,
-                    load(&total2[n - n_first], active) + load(&part[n - n_first], active));
-            });
+            for_lanes<kLanesOf<T>>(
+                n_first, n_end, [=, &sum_dy_normal_in_block, &sum_dy_normal](int64_t n, auto active) IN_SET {
+                  store(&sum_dy_normal[n - n_first], active,
+                        load(&sum_dy_normal[n - n_first], active) +
+                            load(&sum_dy_normal_in_block[n - n_first], active));
+                });
           }
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
-            store(&total_part2[m_share * N + n], active, load(&total2[n - n_first], active));
+          // One pass along n: fills sum_dy_normal_part.
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_dy_normal](int64_t n, auto active) IN_SET {
+            store(&sum_dy_normal_part[m_share * N + n], active, load(&sum_dy_normal[n - n_first], active));
           });
         }
       }
     });
   }
-  const bool around_caches3 = N * kBytes<Value<T>> >= kBeyondCaches;
+  const bool around_caches_dgamma = N * kBytes<Value<T>> >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Vector<T> total2 = Value<T>(0);
+        Vector<T> sum_dy_normal = Value<T>(0);
+        // Puts the shares together, in order: sum_dy_normal.
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part2[m_share * N + n], active);
+          sum_dy_normal += load(&sum_dy_normal_part[m_share * N + n], active);
         }
-        store_around(&dgamma[n], active, total2, around_caches3);
+        store_around(&dgamma[n], active, sum_dy_normal, around_caches_dgamma);
       });
     }
-    if (around_caches3) finish_stores();
+    if (around_caches_dgamma) finish_stores();
   });
 }
 

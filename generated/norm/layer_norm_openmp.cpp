@@ -4,9 +4,9 @@
 //
 // Phase 1 of layer_norm_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 3: one thread computes sum_x, sum_d_squared, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Through the workspace: total, total_part, seen_part.
+// Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -23,7 +23,7 @@
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,19 +42,23 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
-        for (int64_t n = 0; n < N; ++n) total += to_value<T>(load_every(&x[row * N + n], N, active));
-        Vector<T> total2 = Value<T>(0);
+        Vector<T> sum_x = Value<T>(0);
+        // One pass along n: sum_x.
+        for (int64_t n = 0; n < N; ++n) sum_x += to_value<T>(load_every(&x[row * N + n], N, active));
+        Vector<T> sum_d_squared = Value<T>(0);
         Vector<T> d[15] = {};
+        // One pass along n: sum_d_squared; fills d.
         for (int64_t n = 0; n < N; ++n) {
           const auto d_here =
-              to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(total, Value<T>(N));
+              to_value<T>(load_every(&x[row * N + n], N, active)) - quotient(sum_x, Value<T>(N));
           d[n] = d_here;
-          total2 += d_here * d_here;
+          sum_d_squared = multiply_add(d_here, d_here, sum_d_squared);
         }
-        const auto root = rsqrt(quotient(total2, Value<T>(N)) + Value<T>(1e-05));
+        const auto root_sum_d_squared = rsqrt(quotient(sum_d_squared, Value<T>(N)) + Value<T>(1e-05));
+        // One pass along n: fills y.
         for (int64_t n = 0; n < N; ++n) {
-          store_every(&y[row * N + n], N, active, to_stored<T>(d[n] * root * gamma[n] + beta[n]));
+          store_every(&y[row * N + n], N, active,
+                      to_stored<T>(multiply_add(d[n] * root_sum_d_squared, gamma[n], beta[n])));
         }
       });
     }
@@ -64,16 +68,16 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LayerNormWorkspace {
-  int64_t total3, total4, total_part2, total_part3, seen_part;
+  int64_t sum_x_per_row, sum_d_squared_per_row, sum_x_part, sum_d_squared_part, count_before_part;
   int64_t bytes = 0;
 
   explicit LayerNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total3 = reserve(bytes, rows, kBytes<Value<T>>);
-    total4 = reserve(bytes, rows, kBytes<Value<T>>);
-    total_part2 = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    total_part3 = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    seen_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_d_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_d_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    count_before_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -83,128 +87,146 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                 int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const LayerNormWorkspace<T> space(rows, N);
-  Value<T>* const total3 = reinterpret_cast<Value<T>*>(workspace + space.total3);
-  Value<T>* const total4 = reinterpret_cast<Value<T>*>(workspace + space.total4);
-  Value<T>* const total_part2 = reinterpret_cast<Value<T>*>(workspace + space.total_part2);
-  Value<T>* const total_part3 = reinterpret_cast<Value<T>*>(workspace + space.total_part3);
-  Value<T>* const seen_part = reinterpret_cast<Value<T>*>(workspace + space.seen_part);
+  Value<T>* const sum_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_x_per_row);
+  Value<T>* const sum_d_squared_per_row =
+      reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_per_row);
+  Value<T>* const sum_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_part);
+  Value<T>* const sum_d_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_part);
+  Value<T>* const count_before_part = reinterpret_cast<Value<T>*>(workspace + space.count_before_part);
   if (N <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        Value<T> total = Value<T>(0);
-        Value<T> seen = Value<T>(0);
-        Value<T> total2 = Value<T>(0);
+        Value<T> sum_x = Value<T>(0);
+        Value<T> count_before = Value<T>(0);
+        Value<T> sum_d_squared = Value<T>(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-          const Value<T> here = Value<T>(n_end - n_first);
-          Value<T> total_part = Value<T>(0);
-          Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
-            total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
+          const Value<T> count_in_block = Value<T>(n_end - n_first);
+          Value<T> sum_x_in_block = Value<T>(0);
+          // One pass along n: sum_x_in_block.
+          Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_x_in_block_lanes](int64_t n, auto active) IN_SET {
+            sum_x_in_block_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
           });
-          total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          const Value<T> mean = total_part / here;
-          Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
+          sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+          // One pass along n: sum_d_squared.
+          Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_squared_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, Value<T>(0));
+            const auto d = to_value<T>(load(&x[row * N + n], active)) - mean_x_in_block;
+            add_product(sum_d_squared_lanes, active, d, d);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          if (seen > Value<T>(0)) {
-            const Value<T> apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+          sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          if (count_before > Value<T>(0)) {
+            const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
+            sum_d_squared += rounded(mean_apart * mean_apart *
+                                     (count_before * count_in_block / (count_before + count_in_block)));
           }
-          total += total_part;
-          seen += here;
+          sum_x += sum_x_in_block;
+          count_before += count_in_block;
         }
-        const Value<T> root = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
+        const Value<T> root_sum_d_squared = rsqrt(sum_d_squared / Value<T>(N) + Value<T>(1e-05));
+        // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
-          const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
+          const auto d = to_value<T>(load(&x[row * N + n], active)) - sum_x / Value<T>(N);
           store_around(&y[row * N + n], active,
-                       to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
+                       to_stored<T>(multiply_add(d * root_sum_d_squared, load(&gamma[n], active),
+                                                 load(&beta[n], active))),
                        around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> total = Value<T>(0);
-          Value<T> seen = Value<T>(0);
-          Value<T> total2 = Value<T>(0);
+          Value<T> sum_x = Value<T>(0);
+          Value<T> count_before = Value<T>(0);
+          Value<T> sum_d_squared = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const int64_t n_part_end = smaller(n_first + 4096, n_end);
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-            const Value<T> here = Value<T>(n_end2 - n_first);
-            Value<T> total_part = Value<T>(0);
-            Sum<Value<T>, kLanesOf<T>> total_part_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
-              total_part_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
-            });
-            total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            const Value<T> mean = total_part / here;
-            Sum<Value<T>, kLanesOf<T>> total2_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-              const auto d = to_value<T>(load(&x[row * N + n], active)) - mean;
-              total2_lanes += keep(active, d * d, Value<T>(0));
-            });
-            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            if (seen > Value<T>(0)) {
-              const Value<T> apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+            const Value<T> count_in_block = Value<T>(n_part_end - n_first);
+            Value<T> sum_x_in_block = Value<T>(0);
+            // One pass along n: sum_x_in_block.
+            Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                n_first, n_part_end, [=, &sum_x_in_block_lanes](int64_t n, auto active) IN_SET {
+                  sum_x_in_block_lanes +=
+                      keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
+                });
+            sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
+            // One pass along n: sum_d_squared.
+            Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(
+                n_first, n_part_end, [=, &sum_d_squared_lanes](int64_t n, auto active) IN_SET {
+                  if (from_memory) prefetch_part(&x[row * N + n], n_first, n_part_end, n_end, N + n_begin);
+                  const auto d = to_value<T>(load(&x[row * N + n], active)) - mean_x_in_block;
+                  add_product(sum_d_squared_lanes, active, d, d);
+                });
+            sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            if (count_before > Value<T>(0)) {
+              const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
+              sum_d_squared += rounded(mean_apart * mean_apart *
+                                       (count_before * count_in_block / (count_before + count_in_block)));
             }
-            total += total_part;
-            seen += here;
+            sum_x += sum_x_in_block;
+            count_before += count_in_block;
           }
-          total_part2[n_share * rows + row] = total;
-          total_part3[n_share * rows + row] = total2;
-          seen_part[n_share * rows + row] = seen;
+          sum_x_part[n_share * rows + row] = sum_x;
+          sum_d_squared_part[n_share * rows + row] = sum_d_squared;
+          count_before_part[n_share * rows + row] = count_before;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> total = Value<T>(0);
-      Vector<T> seen = Value<T>(0);
-      Vector<T> total2 = Value<T>(0);
+      Vector<T> sum_x = Value<T>(0);
+      Vector<T> count_before = Value<T>(0);
+      Vector<T> sum_d_squared = Value<T>(0);
+      // Puts the shares together, in order: sum_x and count_before.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * rows + row], active);
-        seen += load(&seen_part[n_share * rows + row], active);
+        sum_x += load(&sum_x_part[n_share * rows + row], active);
+        count_before += load(&count_before_part[n_share * rows + row], active);
       }
+      // Puts the shares together, in order: sum_d_squared.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart = load(&total_part2[n_share * rows + row], active) /
-                               load(&seen_part[n_share * rows + row], active) -
-                           total / seen;
-        total2 += (load(&total_part3[n_share * rows + row], active) +
-                   apart * apart * load(&seen_part[n_share * rows + row], active));
+        const auto mean_apart = load(&sum_x_part[n_share * rows + row], active) /
+                                    load(&count_before_part[n_share * rows + row], active) -
+                                sum_x / count_before;
+        sum_d_squared += (load(&sum_d_squared_part[n_share * rows + row], active) +
+                          mean_apart * mean_apart * load(&count_before_part[n_share * rows + row], active));
       }
-      store(&total3[row], active, total);
-      store(&total4[row], active, total2);
+      store(&sum_x_per_row[row], active, sum_x);
+      store(&sum_d_squared_per_row[row], active, sum_d_squared);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> total = total3[row];
-          const Value<T> total2 = total4[row];
-          const Value<T> root = rsqrt(total2 / Value<T>(N) + Value<T>(1e-05));
+          const Value<T> sum_x = sum_x_per_row[row];
+          const Value<T> sum_d_squared = sum_d_squared_per_row[row];
+          const Value<T> root_sum_d_squared = rsqrt(sum_d_squared / Value<T>(N) + Value<T>(1e-05));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
-                const auto d = to_value<T>(load(&x[row * N + n], active)) - total / Value<T>(N);
+                const auto d = to_value<T>(load(&x[row * N + n], active)) - sum_x / Value<T>(N);
                 store_around(&y[row * N + n], active,
-                             to_stored<T>(d * root * load(&gamma[n], active) + load(&beta[n], active)),
+                             to_stored<T>(multiply_add(d * root_sum_d_squared, load(&gamma[n], active),
+                                                       load(&beta[n], active))),
                              around_caches);
               });
         }

@@ -4,9 +4,9 @@
 //
 // Phase 1 of log_softmax_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 3: one thread computes greatest_x, sum_exp_d, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Through the workspace: greatest, total, greatest_part, total_part.
+// Through the workspace: greatest_x, sum_exp_d, greatest_x_part, sum_exp_d_part.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -25,7 +25,7 @@
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,20 +43,23 @@ void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> greatest = -Value<T>(INFINITY);
+        Vector<T> greatest_x = -Value<T>(INFINITY);
+        // One pass along n: greatest_x.
         for (int64_t n = 0; n < N; ++n) {
-          greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
+          greatest_x = maximum(greatest_x, to_value<T>(load_every(&x[row * N + n], N, active)));
         }
-        Vector<T> total = Value<T>(0);
+        Vector<T> sum_exp_d = Value<T>(0);
         Vector<T> d[15] = {};
+        // One pass along n: sum_exp_d; fills d.
         for (int64_t n = 0; n < N; ++n) {
-          const auto d_here = to_value<T>(load_every(&x[row * N + n], N, active)) - greatest;
+          const auto d_here = to_value<T>(load_every(&x[row * N + n], N, active)) - greatest_x;
           d[n] = d_here;
-          total += exp(d_here);
+          sum_exp_d += exp(d_here);
         }
-        const auto logarithm = log(total);
+        const auto logarithm_sum_exp_d = log(sum_exp_d);
+        // One pass along n: fills y.
         for (int64_t n = 0; n < N; ++n) {
-          store_every(&y[row * N + n], N, active, to_stored<T>(d[n] - logarithm));
+          store_every(&y[row * N + n], N, active, to_stored<T>(d[n] - logarithm_sum_exp_d));
         }
       });
     }
@@ -66,15 +69,15 @@ void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogSoftmaxWorkspace {
-  int64_t greatest2, total2, greatest_part, total_part;
+  int64_t greatest_x_per_row, sum_exp_d_per_row, greatest_x_part, sum_exp_d_part;
   int64_t bytes = 0;
 
   explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, kBytes<Value<T>>);
-    total2 = reserve(bytes, rows, kBytes<Value<T>>);
-    greatest_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    greatest_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_exp_d_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    greatest_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_exp_d_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -83,118 +86,134 @@ template <class T>
 void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const LogSoftmaxWorkspace<T> space(rows, N);
-  Value<T>* const greatest2 = reinterpret_cast<Value<T>*>(workspace + space.greatest2);
-  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
-  Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const greatest_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_per_row);
+  Value<T>* const sum_exp_d_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_exp_d_per_row);
+  Value<T>* const greatest_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_part);
+  Value<T>* const sum_exp_d_part = reinterpret_cast<Value<T>*>(workspace + space.sum_exp_d_part);
   if (N <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        Value<T> greatest = -Value<T>(INFINITY);
-        Value<T> total = Value<T>(0);
+        Value<T> greatest_x = -Value<T>(INFINITY);
+        Value<T> sum_exp_d = Value<T>(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-          Value<T> greatest_now = greatest;
-          Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
-            greatest_now_lanes =
-                maximum(greatest_now_lanes,
+          Value<T> greatest_x_now = greatest_x;
+          // One pass along n: greatest_x_now.
+          Extreme<Value<T>, kLanesOf<T>> greatest_x_now_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &greatest_x_now_lanes](int64_t n, auto active) IN_SET {
+            greatest_x_now_lanes =
+                maximum(greatest_x_now_lanes,
                         keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
           });
-          greatest_now = maximum(
-              greatest_now, across(greatest_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-          if (greatest_now > greatest) {
-            total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+          greatest_x_now =
+              maximum(greatest_x_now,
+                      across(greatest_x_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          if (greatest_x_now > greatest_x) {
+            sum_exp_d = greatest_x > -Value<T>(INFINITY)
+                            ? rounded(sum_exp_d * std::exp(greatest_x - greatest_x_now))
+                            : Value<T>(0);
           }
-          greatest = greatest_now;
-          Vector<T> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
+          greatest_x = greatest_x_now;
+          // One pass along n: sum_exp_d.
+          Vector<T> sum_exp_d_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_exp_d_lanes](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end, N, N);
-            const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
-            total_lanes += keep(active, exp(d), Value<T>(0));
+            const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest_x;
+            sum_exp_d_lanes += keep(active, exp(d), Value<T>(0));
           });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_exp_d += across(sum_exp_d_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        const Value<T> logarithm = std::log(total);
+        const Value<T> logarithm_sum_exp_d = std::log(sum_exp_d);
+        // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
-          const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
-          store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
+          const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest_x;
+          store_around(&y[row * N + n], active, to_stored<T>(d - logarithm_sum_exp_d), around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> greatest = -Value<T>(INFINITY);
-          Value<T> total = Value<T>(0);
+          Value<T> greatest_x = -Value<T>(INFINITY);
+          Value<T> sum_exp_d = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const int64_t n_part_end = smaller(n_first + 4096, n_end);
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-            Value<T> greatest_now = greatest;
-            Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
-              greatest_now_lanes =
-                  maximum(greatest_now_lanes,
-                          keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-            });
-            greatest_now = maximum(greatest_now, across(greatest_now_lanes,
-                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
-            if (greatest_now > greatest) {
-              total =
-                  greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+            Value<T> greatest_x_now = greatest_x;
+            // One pass along n: greatest_x_now.
+            Extreme<Value<T>, kLanesOf<T>> greatest_x_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<T>>(
+                n_first, n_part_end, [=, &greatest_x_now_lanes](int64_t n, auto active) IN_SET {
+                  greatest_x_now_lanes =
+                      maximum(greatest_x_now_lanes,
+                              keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+                });
+            greatest_x_now =
+                maximum(greatest_x_now,
+                        across(greatest_x_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            if (greatest_x_now > greatest_x) {
+              sum_exp_d = greatest_x > -Value<T>(INFINITY)
+                              ? rounded(sum_exp_d * std::exp(greatest_x - greatest_x_now))
+                              : Value<T>(0);
             }
-            greatest = greatest_now;
-            Vector<T> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-              const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
-              total_lanes += keep(active, exp(d), Value<T>(0));
+            greatest_x = greatest_x_now;
+            // One pass along n: sum_exp_d.
+            Vector<T> sum_exp_d_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_part_end, [=, &sum_exp_d_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_part_end, n_end, N + n_begin);
+              const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest_x;
+              sum_exp_d_lanes += keep(active, exp(d), Value<T>(0));
             });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_exp_d += across(sum_exp_d_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          greatest_part[n_share * rows + row] = greatest;
-          total_part[n_share * rows + row] = total;
+          greatest_x_part[n_share * rows + row] = greatest_x;
+          sum_exp_d_part[n_share * rows + row] = sum_exp_d;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> greatest = -Value<T>(INFINITY);
-      Vector<T> total = Value<T>(0);
+      Vector<T> greatest_x = -Value<T>(INFINITY);
+      Vector<T> sum_exp_d = Value<T>(0);
+      // Puts the shares together, in order: greatest_x.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
+        greatest_x = maximum(greatest_x, load(&greatest_x_part[n_share * rows + row], active));
       }
+      // Puts the shares together, in order: sum_exp_d.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(load(&greatest_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
-                            greatest > -Value<T>(INFINITY),
-                        Value<T>(0),
-                        load(&total_part[n_share * rows + row], active) *
-                            exp(load(&greatest_part[n_share * rows + row], active) - greatest));
+        sum_exp_d += choose(load(&greatest_x_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
+                                greatest_x > -Value<T>(INFINITY),
+                            Value<T>(0),
+                            load(&sum_exp_d_part[n_share * rows + row], active) *
+                                exp(load(&greatest_x_part[n_share * rows + row], active) - greatest_x));
       }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
+      store(&greatest_x_per_row[row], active, greatest_x);
+      store(&sum_exp_d_per_row[row], active, sum_exp_d);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> greatest = greatest2[row];
-          const Value<T> total = total2[row];
-          const Value<T> logarithm = std::log(total);
+          const Value<T> greatest_x = greatest_x_per_row[row];
+          const Value<T> sum_exp_d = sum_exp_d_per_row[row];
+          const Value<T> logarithm_sum_exp_d = std::log(sum_exp_d);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
-                const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest;
-                store_around(&y[row * N + n], active, to_stored<T>(d - logarithm), around_caches);
+                const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest_x;
+                store_around(&y[row * N + n], active, to_stored<T>(d - logarithm_sum_exp_d), around_caches);
               });
         }
       }

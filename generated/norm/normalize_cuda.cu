@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,11 +24,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL1Workspace {
-  int64_t total_slots;
+  int64_t sum_abs_x_slots;
   int64_t bytes = 0;
 
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    sum_abs_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_abs_x = Value<T>(0);
+    Value<T> sum_abs_x_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -53,10 +53,10 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += absolute(to_value<T>(x_pack[i]));
+        if (i < remaining) sum_abs_x_own += absolute(to_value<T>(x_pack[i]));
       }
     }
-    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_abs_x = sum_abs_x + team.fold(sum_abs_x_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(total, Value<T>(1e-12)));
+        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(sum_abs_x, Value<T>(1e-12)));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -80,7 +80,7 @@ cudaError_t normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? normalize_l1_kernel<true, Index, T> : normalize_l1_kernel<false, Index, T>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
+                      shape, workspace + space.sum_abs_x_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -89,11 +89,11 @@ cudaError_t normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL2Workspace {
-  int64_t total_slots;
+  int64_t sum_x_squared_slots;
   int64_t bytes = 0;
 
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_squared_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -109,8 +109,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_x_squared = Value<T>(0);
+    Value<T> sum_x_squared_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -118,10 +118,11 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_x_squared =
+        sum_x_squared + team.fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(sqrt(total), Value<T>(1e-12)));
+        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(sqrt(sum_x_squared), Value<T>(1e-12)));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -145,7 +146,7 @@ cudaError_t normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? normalize_l2_kernel<true, Index, T> : normalize_l2_kernel<false, Index, T>,
-                      shape, workspace + space.total_slots, stream, x, y, rows, N);
+                      shape, workspace + space.sum_x_squared_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -154,11 +155,11 @@ cudaError_t normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeLargestWorkspace {
-  int64_t greatest_slots;
+  int64_t greatest_abs_x_slots;
   int64_t bytes = 0;
 
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    greatest_abs_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -175,8 +176,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> greatest = -Value<T>(INFINITY);
-    Value<T> greatest_own = -Value<T>(INFINITY);
+    Value<T> greatest_abs_x = -Value<T>(INFINITY);
+    Value<T> greatest_abs_x_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -184,11 +185,12 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) greatest_own = maximum(greatest_own, absolute(to_value<T>(x_pack[i])));
+        if (i < remaining) greatest_abs_x_own = maximum(greatest_abs_x_own, absolute(to_value<T>(x_pack[i])));
       }
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
+    greatest_abs_x = maximum(greatest_abs_x, team.fold(greatest_abs_x_own, [](Value<T> a, Value<T> b) {
+      return Value<T>(maximum(a, b));
+    }));
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -197,7 +199,7 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(greatest, Value<T>(1e-12)));
+        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(greatest_abs_x, Value<T>(1e-12)));
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -212,7 +214,7 @@ cudaError_t normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, in
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error = launch_rows(
           wide ? normalize_largest_kernel<true, Index, T> : normalize_largest_kernel<false, Index, T>, shape,
-          workspace + space.greatest_slots, stream, x, y, rows, N);
+          workspace + space.greatest_abs_x_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,16 +25,16 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeFrobeniusWorkspace {
-  int64_t total;
-  int64_t total_parts;
+  int64_t sum_x_squared;
+  int64_t sum_x_squared_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
     (void)M;
     (void)N;
-    total = reserve(bytes, 1, kBytes<Value<T>>);
-    total_parts = reserve(bytes, 1024, kBytes<Value<T>>);
+    sum_x_squared = reserve(bytes, 1, kBytes<Value<T>>);
+    sum_x_squared_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -42,36 +42,40 @@ struct NormalizeFrobeniusWorkspace {
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     normalize_frobenius_part1_kernel(const Stored<T>* x, Stored<T>* frobenius, Index M, Index N,
-                                     Value<T>* total, Value<T>* total_parts, uint32_t* ticket, Index chunk) {
+                                     Value<T>* sum_x_squared, Value<T>* sum_x_squared_parts, uint32_t* ticket,
+                                     Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, M * N));
-  Value<T> total_own = Value<T>(0);
+  Value<T> sum_x_squared_own = Value<T>(0);
   for (Index mn_first = first + Index(threadIdx.x) * (16 / kBytes<T>); mn_first < last;
        mn_first += Index(blockDim.x) * (16 / kBytes<T>)) {
     const Index remaining = Index(last - mn_first);
     const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[mn_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<T>; ++i) {
-      if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
+      if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
     }
   }
-  const Value<T> total_part = block_fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
+  const Value<T> sum_x_squared_part =
+      block_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+  if (threadIdx.x == 0) sum_x_squared_parts[blockIdx.x] = sum_x_squared_part;
   if (!is_last_block(ticket, gridDim.x)) return;
-  Value<T> total_own2 = Value<T>(0);
+  Value<T> sum_x_squared_of_thread = Value<T>(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
+    sum_x_squared_of_thread = sum_x_squared_of_thread + sum_x_squared_parts[part];
   }
-  const Value<T> whole = block_fold(total_own2, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-  if (threadIdx.x == 0) total[0] = whole;
+  const Value<T> whole =
+      block_fold(sum_x_squared_of_thread, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+  if (threadIdx.x == 0) sum_x_squared[0] = whole;
   __syncthreads();
-  const Value<T> length = sqrt(total[0]);
+  const Value<T> length = sqrt(sum_x_squared[0]);
   if (threadIdx.x == 0) frobenius[0] = to_stored<T>(length);
 }
 
 template <int kElements, class Index, class T>
 __global__ void __launch_bounds__(256)
-    normalize_frobenius_part2_kernel(const Stored<T>* x, Stored<T>* y, Index M, Index N, Value<T>* total) {
+    normalize_frobenius_part2_kernel(const Stored<T>* x, Stored<T>* y, Index M, Index N,
+                                     Value<T>* sum_x_squared) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   const Index mn_first = item * kElements;
   if (mn_first >= M * N) return;
@@ -80,7 +84,7 @@ __global__ void __launch_bounds__(256)
   Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const Value<T> length = sqrt(total[0]);
+    const Value<T> length = sqrt(sum_x_squared[0]);
     y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(length, Value<T>(1e-12)));
   }
   store_pack(&y[mn_first], y_pack, remaining);
@@ -100,8 +104,8 @@ cudaError_t normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored
     if (const cudaError_t error = launch(wide ? normalize_frobenius_part1_kernel<true, Index, T>
                                               : normalize_frobenius_part1_kernel<false, Index, T>,
                                          chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
-                                         N, reinterpret_cast<Value<T>*>(workspace + space.total),
-                                         reinterpret_cast<Value<T>*>(workspace + space.total_parts),
+                                         N, reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared),
+                                         reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;
@@ -113,7 +117,7 @@ cudaError_t normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored
             launch(elements == 16 / kBytes<T> ? normalize_frobenius_part2_kernel<16 / kBytes<T>, Index, T>
                                               : normalize_frobenius_part2_kernel<1, Index, T>,
                    ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
-                   reinterpret_cast<Value<T>*>(workspace + space.total));
+                   reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared));
         error != cudaSuccess)
       return error;
   }

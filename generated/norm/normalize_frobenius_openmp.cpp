@@ -2,9 +2,9 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1 of normalize_frobenius_f32: one thread does the rest.
+// Phase 1 of normalize_frobenius_f32: one thread computes sum_x_squared.
 // Phase 2: chunks of M*N are folded at once, then combined in order, neighbours along M*N.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes frobenius.
 // Phase 4: threads share M*N, neighbours along M*N.
 // Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.
 
@@ -23,7 +23,7 @@
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,13 +37,13 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeFrobeniusWorkspace {
-  int64_t total_parts;
+  int64_t sum_x_squared_parts;
   int64_t bytes = 0;
 
   explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
     (void)M;
     (void)N;
-    total_parts = reserve(bytes, 256, kBytes<Value<T>>);
+    sum_x_squared_parts = reserve(bytes, 256, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -53,36 +53,39 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
                          char* workspace) {
   const NormalizeFrobeniusWorkspace<T> space(M, N);
   const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
-  Value<T>* const total_parts = reinterpret_cast<Value<T>*>(workspace + space.total_parts);
+  Value<T>* const sum_x_squared_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_parts);
   in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-      Value<T> total = Value<T>(0);
+      Value<T> sum_x_squared = Value<T>(0);
       const int64_t mn_end = smaller(mn_first + mn_chunk, M * N);
+      // One pass along mn: sum_x_squared.
       for (int64_t mn_block = mn_first; mn_block < mn_end; mn_block += 4096) {
-        Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+        Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
         for_lanes<kLanesOf<T>>(mn_block, smaller(mn_block + 4096, mn_end),
-                               [=, &total_lanes](int64_t mn, auto active) IN_SET {
-                                 const auto x_ = to_value<T>(load_once(&x[mn], active));
-                                 total_lanes += keep(active, x_ * x_, Value<T>(0));
+                               [=, &sum_x_squared_lanes](int64_t mn, auto active) IN_SET {
+                                 const auto x_here = to_value<T>(load_once(&x[mn], active));
+                                 add_product(sum_x_squared_lanes, active, x_here, x_here);
                                });
-        total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
-      total_parts[mn_first / mn_chunk] = total;
+      sum_x_squared_parts[mn_first / mn_chunk] = sum_x_squared;
     }
   });
-  Value<T> total = Value<T>(0);
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  Value<T> sum_x_squared = Value<T>(0);
   for (int64_t mn_first = 0; mn_first < M * N; mn_first += mn_chunk) {
-    total = total + total_parts[mn_first / mn_chunk];
+    sum_x_squared = sum_x_squared + sum_x_squared_parts[mn_first / mn_chunk];
   }
-  const Value<T> length = std::sqrt(total);
+  const Value<T> length = std::sqrt(sum_x_squared);
   frobenius[0] = to_stored<T>(length);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   in_parallel(M * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
-    for (int64_t mn_first2 = 0; mn_first2 < M * N; mn_first2 += 4096) {
-      for_lines<kLanesOf<T>>(around_caches, &y[mn_first2], mn_first2, smaller(mn_first2 + 4096, M * N),
-                             [=](int64_t mn, auto active) IN_SET {
+    for (int64_t mn_part_first = 0; mn_part_first < M * N; mn_part_first += 4096) {
+      // One pass along mn: fills y.
+      for_lines<kLanesOf<T>>(around_caches, &y[mn_part_first], mn_part_first,
+                             smaller(mn_part_first + 4096, M * N), [=](int64_t mn, auto active) IN_SET {
                                store_around(&y[mn], active,
                                             to_stored<T>(quotient(to_value<T>(load(&x[mn], active)),
                                                                   maximum(length, Value<T>(1e-12)))),

@@ -4,9 +4,9 @@
 //
 // Phase 1 of normalize_l1_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 3: one thread computes sum_abs_x, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Through the workspace: total, total_part.
+// Through the workspace: sum_abs_x, sum_abs_x_part.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -25,7 +25,7 @@
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,14 +43,16 @@ void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
+        Vector<T> sum_abs_x = Value<T>(0);
+        // One pass along n: sum_abs_x.
         for (int64_t n = 0; n < N; ++n) {
-          total += absolute(to_value<T>(load_every(&x[row * N + n], N, active)));
+          sum_abs_x += absolute(to_value<T>(load_every(&x[row * N + n], N, active)));
         }
+        // One pass along n: fills y.
         for (int64_t n = 0; n < N; ++n) {
           store_every(&y[row * N + n], N, active,
                       to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
-                                   maximum(total, Value<T>(1e-12))));
+                                   maximum(sum_abs_x, Value<T>(1e-12))));
         }
       });
     }
@@ -60,13 +62,13 @@ void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL1Workspace {
-  int64_t total2, total_part;
+  int64_t sum_abs_x_per_row, sum_abs_x_part;
   int64_t bytes = 0;
 
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, kBytes<Value<T>>);
-    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_abs_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -75,75 +77,83 @@ template <class T>
 void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const NormalizeL1Workspace<T> space(rows, N);
-  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const sum_abs_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_abs_x_per_row);
+  Value<T>* const sum_abs_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> total = Value<T>(0);
+        Value<T> sum_abs_x = Value<T>(0);
+        // One pass along n: sum_abs_x.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_abs_x_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                total_lanes +=
+              n_block, smaller(n_block + 4096, N), [=, &sum_abs_x_lanes](int64_t n, auto active) IN_SET {
+                sum_abs_x_lanes +=
                     keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
               });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_abs_x += across(sum_abs_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
+        // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
-                                             maximum(total, Value<T>(1e-12)))),
+                                             maximum(sum_abs_x, Value<T>(1e-12)))),
                        around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> total = Value<T>(0);
+          Value<T> sum_abs_x = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_abs_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(
-                n_block, smaller(n_block + 4096, n_end), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                  total_lanes +=
-                      keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
-                });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            Sum<Value<T>, kLanesOf<T>> sum_abs_x_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &sum_abs_x_lanes](int64_t n, auto active) IN_SET {
+                                     sum_abs_x_lanes +=
+                                         keep(active, absolute(to_value<T>(load(&x[row * N + n], active))),
+                                              Value<T>(0));
+                                   });
+            sum_abs_x += across(sum_abs_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * rows + row] = total;
+          sum_abs_x_part[n_share * rows + row] = sum_abs_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> total = Value<T>(0);
+      Vector<T> sum_abs_x = Value<T>(0);
+      // Puts the shares together, in order: sum_abs_x.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
+        sum_abs_x += load(&sum_abs_x_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total);
+      store(&sum_abs_x_per_row[row], active, sum_abs_x);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> total = total2[row];
+          const Value<T> sum_abs_x = sum_abs_x_per_row[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
-                                                   maximum(total, Value<T>(1e-12)))),
+                                                   maximum(sum_abs_x, Value<T>(1e-12)))),
                              around_caches);
               });
         }
@@ -160,15 +170,18 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
+        Vector<T> sum_x_squared = Value<T>(0);
+        // One pass along n: sum_x_squared.
         for (int64_t n = 0; n < N; ++n) {
-          total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                   to_value<T>(load_every(&x[row * N + n], N, active));
+          sum_x_squared = multiply_add(to_value<T>(load_every(&x[row * N + n], N, active)),
+                                       to_value<T>(load_every(&x[row * N + n], N, active)), sum_x_squared);
         }
-        const auto fixed = maximum(sqrt(total), Value<T>(1e-12));
+        const auto fixed_root_sum_x_squared = maximum(sqrt(sum_x_squared), Value<T>(1e-12));
+        // One pass along n: fills y.
         for (int64_t n = 0; n < N; ++n) {
-          store_every(&y[row * N + n], N, active,
-                      to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) / fixed));
+          store_every(
+              &y[row * N + n], N, active,
+              to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) / fixed_root_sum_x_squared));
         }
       });
     }
@@ -178,13 +191,13 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL2Workspace {
-  int64_t total2, total_part;
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   int64_t bytes = 0;
 
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, kBytes<Value<T>>);
-    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -193,75 +206,85 @@ template <class T>
 void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const NormalizeL2Workspace<T> space(rows, N);
-  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const sum_x_squared_per_row =
+      reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_per_row);
+  Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   if (N <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> total = Value<T>(0);
+        Value<T> sum_x_squared = Value<T>(0);
+        // One pass along n: sum_x_squared.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
-                                 [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                   const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                   total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                 [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                   const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
+                                   add_product(sum_x_squared_lanes, active, x_here, x_here);
                                  });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        const Value<T> fixed = maximum(std::sqrt(total), Value<T>(1e-12));
+        const Value<T> fixed_root_sum_x_squared = maximum(std::sqrt(sum_x_squared), Value<T>(1e-12));
+        // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
-          store_around(&y[row * N + n], active,
-                       to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
-                       around_caches);
+          store_around(
+              &y[row * N + n], active,
+              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed_root_sum_x_squared)),
+              around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> total = Value<T>(0);
+          Value<T> sum_x_squared = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_x_squared.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                     total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                   [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                     const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
+                                     add_product(sum_x_squared_lanes, active, x_here, x_here);
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * rows + row] = total;
+          sum_x_squared_part[n_share * rows + row] = sum_x_squared;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> total = Value<T>(0);
+      Vector<T> sum_x_squared = Value<T>(0);
+      // Puts the shares together, in order: sum_x_squared.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
+        sum_x_squared += load(&sum_x_squared_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total);
+      store(&sum_x_squared_per_row[row], active, sum_x_squared);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> total = total2[row];
-          const Value<T> fixed = maximum(std::sqrt(total), Value<T>(1e-12));
+          const Value<T> sum_x_squared = sum_x_squared_per_row[row];
+          const Value<T> fixed_root_sum_x_squared = maximum(std::sqrt(sum_x_squared), Value<T>(1e-12));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
-                             to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)), fixed)),
+                             to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
+                                                   fixed_root_sum_x_squared)),
                              around_caches);
               });
         }
@@ -278,14 +301,17 @@ void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> greatest = -Value<T>(INFINITY);
+        Vector<T> greatest_abs_x = -Value<T>(INFINITY);
+        // One pass along n: greatest_abs_x.
         for (int64_t n = 0; n < N; ++n) {
-          greatest = maximum(greatest, absolute(to_value<T>(load_every(&x[row * N + n], N, active))));
+          greatest_abs_x =
+              maximum(greatest_abs_x, absolute(to_value<T>(load_every(&x[row * N + n], N, active))));
         }
+        // One pass along n: fills y.
         for (int64_t n = 0; n < N; ++n) {
           store_every(&y[row * N + n], N, active,
                       to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) /
-                                   maximum(greatest, Value<T>(1e-12))));
+                                   maximum(greatest_abs_x, Value<T>(1e-12))));
         }
       });
     }
@@ -295,13 +321,13 @@ void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeLargestWorkspace {
-  int64_t greatest2, greatest_part;
+  int64_t greatest_abs_x_per_row, greatest_abs_x_part;
   int64_t bytes = 0;
 
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    greatest2 = reserve(bytes, rows, kBytes<Value<T>>);
-    greatest_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    greatest_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    greatest_abs_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -310,73 +336,82 @@ template <class T>
 void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const NormalizeLargestWorkspace<T> space(rows, N);
-  Value<T>* const greatest2 = reinterpret_cast<Value<T>*>(workspace + space.greatest2);
-  Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
+  Value<T>* const greatest_abs_x_per_row =
+      reinterpret_cast<Value<T>*>(workspace + space.greatest_abs_x_per_row);
+  Value<T>* const greatest_abs_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> greatest = -Value<T>(INFINITY);
-        Extreme<Value<T>, kLanesOf<T>> greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<T>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
-          greatest_lanes = maximum(
-              greatest_lanes,
+        Value<T> greatest_abs_x = -Value<T>(INFINITY);
+        // One pass along n: greatest_abs_x.
+        Extreme<Value<T>, kLanesOf<T>> greatest_abs_x_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<T>>(0, N, [=, &greatest_abs_x_lanes](int64_t n, auto active) IN_SET {
+          greatest_abs_x_lanes = maximum(
+              greatest_abs_x_lanes,
               keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
         });
-        greatest =
-            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        greatest_abs_x = maximum(greatest_abs_x, across(greatest_abs_x_lanes,
+                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           store_around(&y[row * N + n], active,
                        to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
-                                             maximum(greatest, Value<T>(1e-12)))),
+                                             maximum(greatest_abs_x, Value<T>(1e-12)))),
                        around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> greatest = -Value<T>(INFINITY);
+          Value<T> greatest_abs_x = -Value<T>(INFINITY);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Extreme<Value<T>, kLanesOf<T>> greatest_lanes = -Value<T>(INFINITY);
-          for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
-            greatest_lanes = maximum(
-                greatest_lanes,
+          // One pass along this share of n: greatest_abs_x.
+          Extreme<Value<T>, kLanesOf<T>> greatest_abs_x_lanes = -Value<T>(INFINITY);
+          for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &greatest_abs_x_lanes](int64_t n, auto active) IN_SET {
+            greatest_abs_x_lanes = maximum(
+                greatest_abs_x_lanes,
                 keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
           });
-          greatest =
-              maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-          greatest_part[n_share * rows + row] = greatest;
+          greatest_abs_x =
+              maximum(greatest_abs_x,
+                      across(greatest_abs_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          greatest_abs_x_part[n_share * rows + row] = greatest_abs_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> greatest = -Value<T>(INFINITY);
+      Vector<T> greatest_abs_x = -Value<T>(INFINITY);
+      // Puts the shares together, in order: greatest_abs_x.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
+        greatest_abs_x = maximum(greatest_abs_x, load(&greatest_abs_x_part[n_share * rows + row], active));
       }
-      store(&greatest2[row], active, greatest);
+      store(&greatest_abs_x_per_row[row], active, greatest_abs_x);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> greatest = greatest2[row];
+          const Value<T> greatest_abs_x = greatest_abs_x_per_row[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[row * N + n], active,
                              to_stored<T>(quotient(to_value<T>(load(&x[row * N + n], active)),
-                                                   maximum(greatest, Value<T>(1e-12)))),
+                                                   maximum(greatest_abs_x, Value<T>(1e-12)))),
                              around_caches);
               });
         }

@@ -4,9 +4,9 @@
 //
 // Phase 1: threads share B, neighbours along N, where size(N) <= 1048576 * size(B).
 // Phase 2: threads share N_shares, B, neighbours along N, unless size(N) <= 1048576 * size(B).
-// Phase 3: one thread does the rest, unless size(N) <= 1048576 * size(B).
+// Phase 3: one thread computes rms_here, rms, unless size(N) <= 1048576 * size(B).
 // Phase 4: threads share N_shares, B, neighbours along N, unless size(N) <= 1048576 * size(B).
-// Through the workspace: rms_here, total_part.
+// Through the workspace: rms_here, sum_x_squared_part.
 // Bytes that ragged_mean_square must move: 4 * N read, 4 * N + 4 * B written.
 
 #include "ragged_mean_square.h"
@@ -24,7 +24,7 @@
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,13 +37,13 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RaggedMeanSquareWorkspace {
-  int64_t rms_here2, total_part;
+  int64_t rms_here_per_b, sum_x_squared_part;
   int64_t bytes = 0;
 
   explicit RaggedMeanSquareWorkspace(int64_t B, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, B)), ceil_div(N, 16384)));
-    rms_here2 = reserve(bytes, B, 4);
-    total_part = reserve(bytes, N_shares * B, 4);
+    rms_here_per_b = reserve(bytes, B, 4);
+    sum_x_squared_part = reserve(bytes, N_shares * B, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -52,27 +52,31 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
                         char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, B)), ceil_div(N, 16384)));
   const RaggedMeanSquareWorkspace space(B, N);
-  float* const rms_here2 = reinterpret_cast<float*>(workspace + space.rms_here2);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const rms_here_per_b = reinterpret_cast<float*>(workspace + space.rms_here_per_b);
+  float* const sum_x_squared_part = reinterpret_cast<float*>(workspace + space.sum_x_squared_part);
   if (N <= 1048576 * B) {
+    // Each fold in one piece.
     const bool around_caches = N * 4 >= kBeyondCaches;
     in_parallel(N > 16384, [&]() IN_SET {
       OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
       for (int64_t b = 0; b < B; ++b) {
         const int64_t n_start = row_start[b];
         const int64_t n_count = row_start[b + 1] - n_start;
-        float total = 0.0f;
+        float sum_x_squared = 0.0f;
+        // One pass along n: sum_x_squared.
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
-          Sum<float, kLanes32> total_lanes = 0.0f;
+          Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_count),
-                              [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                const auto x_ = load_once(&x[n_start + n], active);
-                                total_lanes += keep(active, x_ * x_, 0.0f);
+                              [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                const auto x_here = load_once(&x[n_start + n], active);
+                                add_product(sum_x_squared_lanes, active, x_here, x_here);
                               });
-          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_x_squared +=
+              across(sum_x_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
-        const float rms_here = std::sqrt(total / float(n_count));
+        const float rms_here = std::sqrt(sum_x_squared / float(n_count));
         rms[b] = rms_here;
+        // One pass along n: fills y.
         for_lines<kLanes32>(around_caches, &y[n_start + 0], 0, n_count, [=](int64_t n, auto active) IN_SET {
           store_around(&y[n_start + n], active,
                        rms_here > 0.0f ? quotient(load(&x[n_start + n], active), rms_here)
@@ -83,37 +87,41 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(N > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(dynamic, larger(1, N_shares* B / 256)) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t b = 0; b < B; ++b) {
           const int64_t n_start = row_start[b];
           const int64_t n_count = row_start[b + 1] - n_start;
-          float total = 0.0f;
+          float sum_x_squared = 0.0f;
           const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
                         n_end = share_begin(n_share + 1, N_shares, n_count, 64);
+          // One pass along this share of n: sum_x_squared.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<float, kLanes32> total_lanes = 0.0f;
+            Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
             for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
-                                [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                  const auto x_ = load_once(&x[n_start + n], active);
-                                  total_lanes += keep(active, x_ * x_, 0.0f);
+                                [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                  const auto x_here = load_once(&x[n_start + n], active);
+                                  add_product(sum_x_squared_lanes, active, x_here, x_here);
                                 });
-            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_x_squared +=
+                across(sum_x_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }
-          total_part[n_share * B + b] = total;
+          sum_x_squared_part[n_share * B + b] = sum_x_squared;
         }
       }
     });
     for_lanes<kLanes64>(0, B, [=](int64_t b, auto active) IN_SET {
-      Lanes<float, kLanes64> total = 0.0f;
+      Lanes<float, kLanes64> sum_x_squared = 0.0f;
+      // Puts the shares together, in order: sum_x_squared.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * B + b], active);
+        sum_x_squared += load(&sum_x_squared_part[n_share * B + b], active);
       }
       const auto by_lane = gather<int64_t>(
           b, active, [&](int64_t b_at) IN_SET { return row_start[b_at + 1] - row_start[b_at]; });
-      store(&rms_here2[b], active, sqrt(total / convert<float>(by_lane)));
-      store(&rms[b], active, load(&rms_here2[b], active));
+      store(&rms_here_per_b[b], active, sqrt(sum_x_squared / convert<float>(by_lane)));
+      store(&rms[b], active, load(&rms_here_per_b[b], active));
     });
     const bool around_caches = N * 4 >= kBeyondCaches;
     in_parallel(N > 16384, [&]() IN_SET {
@@ -122,9 +130,10 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
         for (int64_t b = 0; b < B; ++b) {
           const int64_t n_start = row_start[b];
           const int64_t n_count = row_start[b + 1] - n_start;
-          const float rms_here = rms_here2[b];
+          const float rms_here = rms_here_per_b[b];
           const int64_t n_begin = share_begin(n_share, N_shares, n_count, 64),
                         n_end = share_begin(n_share + 1, N_shares, n_count, 64);
+          // One pass along this share of n: fills y.
           for_lines<kLanes32>(
               around_caches, &y[n_start + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&y[n_start + n], active,

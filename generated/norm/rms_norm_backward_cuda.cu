@@ -4,7 +4,7 @@
 //
 // Phase 1 of rms_norm_backward_f32: a block for each of rows, neighbours along N.
 // Phase 2: a thread for each of N, neighbours along N.
-// Through the workspace: product.
+// Through the workspace: product_x.
 // Bytes that rms_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
 
 #include "rms_norm_backward.h"
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,45 +23,46 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardF32Workspace {
-  int64_t product;
+  int64_t product_x;
   int64_t bytes = 0;
 
-  explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) { product = reserve(bytes, rows * N, 4); }
+  explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) { product_x = reserve(bytes, rows * N, 4); }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     rms_norm_backward_f32_part1_kernel(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                       float* d_gamma, Index rows, Index N, float* product) {
+                                       float* d_gamma, Index rows, Index N, float* product_x) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
-    float scale = 0.0f;
+    float scale_x = 0.0f;
     if (d_x != nullptr || d_gamma != nullptr) {
-      float total = 0.0f;
-      float total_own = 0.0f;
+      float sum_x_squared = 0.0f;
+      float sum_x_squared_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
         const Index remaining = Index(N - n_first);
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          if (i < remaining) total_own += x_pack[i] * x_pack[i];
+          if (i < remaining) sum_x_squared_own += x_pack[i] * x_pack[i];
         }
       }
-      total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
-      scale = rsqrtf(total / float(int64_t(N)) + 1e-06f);
+      sum_x_squared =
+          sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
+      scale_x = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
         const Index remaining = Index(N - n_first);
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-        Pack<float, 4> product_pack;
+        Pack<float, 4> product_x_pack;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) product_pack[i] = x_pack[i] * scale;
-        store_pack<kWide>(&product[row * N + n_first], product_pack, remaining);
+        for (int i = 0; i < 4; ++i) product_x_pack[i] = x_pack[i] * scale_x;
+        store_pack<kWide>(&product_x[row * N + n_first], product_x_pack, remaining);
       }
       __syncthreads();
     }
     if (d_x != nullptr) {
-      float total = 0.0f;
-      float total_own = 0.0f;
+      float sum_d_y_x_gamma = 0.0f;
+      float sum_d_y_x_gamma_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
         const Index remaining = Index(N - n_first);
         const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
@@ -69,14 +70,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-          if (i < remaining) total_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
+          if (i < remaining) sum_d_y_x_gamma_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
         }
       }
-      total = total + block_fold(total_own, [](float a, float b) { return float(a + b); });
+      sum_d_y_x_gamma =
+          sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own, [](float a, float b) { return float(a + b); });
       for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-        d_x[row * N + n] =
-            (d_y[row * N + n] * gamma[n] - scale * product[row * N + n] * (total / float(int64_t(N)))) *
-            scale;
+        d_x[row * N + n] = (d_y[row * N + n] * gamma[n] -
+                            scale_x * product_x[row * N + n] * (sum_d_y_x_gamma / float(int64_t(N)))) *
+                           scale_x;
       }
       __syncthreads();
     }
@@ -86,14 +88,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 __global__ void __launch_bounds__(256)
     rms_norm_backward_f32_part2_kernel(const float* d_y, float* d_gamma, Index rows, Index N,
-                                       float* product) {
+                                       float* product_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
   if (d_gamma != nullptr) {
-    float total = 0.0f;
-    for (Index row = 0; row < rows; ++row) total += d_y[row * N + n] * product[row * N + n];
-    d_gamma[n] = total;
+    float sum_d_y_product_x = 0.0f;
+    // One pass along row: sum_d_y_product_x.
+    for (Index row = 0; row < rows; ++row) sum_d_y_product_x += d_y[row * N + n] * product_x[row * N + n];
+    d_gamma[n] = sum_d_y_product_x;
   }
 }
 
@@ -108,13 +111,13 @@ cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const floa
             launch(wide ? rms_norm_backward_f32_part1_kernel<true, Index>
                         : rms_norm_backward_f32_part1_kernel<false, Index>,
                    smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, d_y, d_x,
-                   d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product));
+                   d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product_x));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
           launch(rms_norm_backward_f32_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, d_y, d_gamma,
-                 rows, N, reinterpret_cast<float*>(workspace + space.product));
+                 rows, N, reinterpret_cast<float*>(workspace + space.product_x));
       error != cudaSuccess)
     return error;
   return cudaSuccess;

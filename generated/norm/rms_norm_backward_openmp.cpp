@@ -20,7 +20,7 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -59,7 +59,7 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                               [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
                                 const auto x_here = load_once(&x[row * N + n], active);
-                                sum_x_squared_lanes += keep(active, x_here * x_here, 0.0f);
+                                add_product(sum_x_squared_lanes, active, x_here, x_here);
                               });
           sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
@@ -76,11 +76,9 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
           Sum<float, kLanes32> sum_d_y_x_gamma_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                               [=, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
-                                sum_d_y_x_gamma_lanes +=
-                                    keep(active,
-                                         load(&d_y[row * N + n], active) * load(&x[row * N + n], active) *
-                                             load(&gamma[n], active),
-                                         0.0f);
+                                add_product(sum_d_y_x_gamma_lanes, active,
+                                            load(&d_y[row * N + n], active) * load(&x[row * N + n], active),
+                                            load(&gamma[n], active));
                               });
           sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
@@ -104,7 +102,8 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
           Lanes<float, kLanes32> sum_d_y_product_x = 0.0f;
           // One pass along row: sum_d_y_product_x.
           for (int64_t row = 0; row < rows; ++row) {
-            sum_d_y_product_x += load(&d_y[row * N + n], active) * load(&product_x[row * N + n], active);
+            sum_d_y_product_x = multiply_add(load(&d_y[row * N + n], active),
+                                             load(&product_x[row * N + n], active), sum_d_y_product_x);
           }
           store(&d_gamma[n], active, sum_d_y_product_x);
         }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,11 +23,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RmsNormWorkspace {
-  int64_t total_slots;
+  int64_t sum_x_squared_slots;
   int64_t bytes = 0;
 
   explicit RmsNormWorkspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_squared_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_x_squared = Value<T>(0);
+    Value<T> sum_x_squared_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -53,10 +53,11 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_x_squared =
+        sum_x_squared + team.fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -66,8 +67,9 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) *
-                                 rsqrt(total / Value<T>(int64_t(N)) + Value<T>(1e-06)) * gamma_pack[i]);
+        y_pack[i] =
+            to_stored<T>(to_value<T>(x_pack[i]) *
+                         rsqrt(sum_x_squared / Value<T>(int64_t(N)) + Value<T>(1e-06)) * gamma_pack[i]);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -82,7 +84,7 @@ cudaError_t rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, in
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? rms_norm_kernel<true, Index, T> : rms_norm_kernel<false, Index, T>, shape,
-                      workspace + space.total_slots, stream, x, gamma, y, rows, N);
+                      workspace + space.sum_x_squared_slots, stream, x, gamma, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

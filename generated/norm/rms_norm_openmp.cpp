@@ -4,9 +4,9 @@
 //
 // Phase 1 of rms_norm_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Phase 3: one thread does the rest, unless size(N) <= 1048576.
+// Phase 3: one thread computes sum_x_squared, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
-// Through the workspace: total, total_part.
+// Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -23,7 +23,7 @@
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -41,15 +41,18 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
+        Vector<T> sum_x_squared = Value<T>(0);
+        // One pass along n: sum_x_squared.
         for (int64_t n = 0; n < N; ++n) {
-          total += to_value<T>(load_every(&x[row * N + n], N, active)) *
-                   to_value<T>(load_every(&x[row * N + n], N, active));
+          sum_x_squared = multiply_add(to_value<T>(load_every(&x[row * N + n], N, active)),
+                                       to_value<T>(load_every(&x[row * N + n], N, active)), sum_x_squared);
         }
-        const auto root = rsqrt(quotient(total, Value<T>(N)) + Value<T>(1e-06));
+        const auto root_sum_x_squared = rsqrt(quotient(sum_x_squared, Value<T>(N)) + Value<T>(1e-06));
+        // One pass along n: fills y.
         for (int64_t n = 0; n < N; ++n) {
           store_every(&y[row * N + n], N, active,
-                      to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) * root * gamma[n]));
+                      to_stored<T>(to_value<T>(load_every(&x[row * N + n], N, active)) * root_sum_x_squared *
+                                   gamma[n]));
         }
       });
     }
@@ -59,13 +62,13 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RmsNormWorkspace {
-  int64_t total2, total_part;
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   int64_t bytes = 0;
 
   explicit RmsNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, kBytes<Value<T>>);
-    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -75,79 +78,87 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
               char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const RmsNormWorkspace<T> space(rows, N);
-  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const sum_x_squared_per_row =
+      reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_per_row);
+  Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   if (N <= 4194304 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> total = Value<T>(0);
+        Value<T> sum_x_squared = Value<T>(0);
+        // One pass along n: sum_x_squared.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
-                                 [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                   const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                   total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                 [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                   const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
+                                   add_product(sum_x_squared_lanes, active, x_here, x_here);
                                  });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        const Value<T> root = rsqrt(total / Value<T>(N) + Value<T>(1e-06));
+        const Value<T> root_sum_x_squared = rsqrt(sum_x_squared / Value<T>(N) + Value<T>(1e-06));
+        // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
-          store_around(
-              &y[row * N + n], active,
-              to_stored<T>(to_value<T>(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
-              around_caches);
+          store_around(&y[row * N + n], active,
+                       to_stored<T>(to_value<T>(load(&x[row * N + n], active)) * root_sum_x_squared *
+                                    load(&gamma[n], active)),
+                       around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> total = Value<T>(0);
+          Value<T> sum_x_squared = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_x_squared.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     const auto x_ = to_value<T>(load_once(&x[row * N + n], active));
-                                     total_lanes += keep(active, x_ * x_, Value<T>(0));
+                                   [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                     const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
+                                     add_product(sum_x_squared_lanes, active, x_here, x_here);
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * rows + row] = total;
+          sum_x_squared_part[n_share * rows + row] = sum_x_squared;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> total = Value<T>(0);
+      Vector<T> sum_x_squared = Value<T>(0);
+      // Puts the shares together, in order: sum_x_squared.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
+        sum_x_squared += load(&sum_x_squared_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total);
+      store(&sum_x_squared_per_row[row], active, sum_x_squared);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> total = total2[row];
-          const Value<T> root = rsqrt(total / Value<T>(N) + Value<T>(1e-06));
+          const Value<T> sum_x_squared = sum_x_squared_per_row[row];
+          const Value<T> root_sum_x_squared = rsqrt(sum_x_squared / Value<T>(N) + Value<T>(1e-06));
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lines<kLanesOf<T>>(
-              around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
-                store_around(
-                    &y[row * N + n], active,
-                    to_stored<T>(to_value<T>(load(&x[row * N + n], active)) * root * load(&gamma[n], active)),
-                    around_caches);
-              });
+          // One pass along this share of n: fills y.
+          for_lines<kLanesOf<T>>(around_caches, &y[row * N + n_begin], n_begin, n_end,
+                                 [=](int64_t n, auto active) IN_SET {
+                                   store_around(&y[row * N + n], active,
+                                                to_stored<T>(to_value<T>(load(&x[row * N + n], active)) *
+                                                             root_sum_x_squared * load(&gamma[n], active)),
+                                                around_caches);
+                                 });
         }
       }
       if (around_caches) finish_stores();

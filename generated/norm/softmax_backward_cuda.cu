@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,11 +23,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxBackwardWorkspace {
-  int64_t total_slots;
+  int64_t sum_d_y_y_slots;
   int64_t bytes = 0;
 
   explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, rows, 2 * kBytes<T>, 128).slot_bytes, 1);
+    sum_d_y_y_slots = reserve(bytes, RowShape(N, 1, rows, 2 * kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_d_y_y = Value<T>(0);
+    Value<T> sum_d_y_y_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -56,10 +56,10 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&y_kept[n_first - first], y_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(d_y_pack[i]) * to_value<T>(y_pack[i]);
+        if (i < remaining) sum_d_y_y_own += to_value<T>(d_y_pack[i]) * to_value<T>(y_pack[i]);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_d_y_y = sum_d_y_y + team.fold(sum_d_y_y_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> d_x_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        d_x_pack[i] = to_stored<T>((to_value<T>(d_y_pack[i]) - total) * to_value<T>(y_pack[i]));
+        d_x_pack[i] = to_stored<T>((to_value<T>(d_y_pack[i]) - sum_d_y_y) * to_value<T>(y_pack[i]));
       }
       store_pack<kWide>(&d_x[row * N + n_first], d_x_pack, remaining);
     }
@@ -85,7 +85,7 @@ cudaError_t softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>
   const RowShape shape(N, 1, rows, 2 * kBytes<T>, 128);
   if (const cudaError_t error = launch_rows(
           wide ? softmax_backward_kernel<true, Index, T> : softmax_backward_kernel<false, Index, T>, shape,
-          workspace + space.total_slots, stream, y, d_y, d_x, rows, N);
+          workspace + space.sum_d_y_y_slots, stream, y, d_y, d_x, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -4,9 +4,9 @@
 //
 // Phase 1 of softmax_backward_f32: threads share rows, neighbours along N, where size(N) <= 524288.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
-// Phase 3: one thread does the rest, unless size(N) <= 524288.
+// Phase 3: one thread computes sum_d_y_y, unless size(N) <= 524288.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
-// Through the workspace: total, total_part.
+// Through the workspace: sum_d_y_y, sum_d_y_y_part.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -23,7 +23,7 @@
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,14 +42,16 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> total = Value<T>(0);
+        Vector<T> sum_d_y_y = Value<T>(0);
+        // One pass along n: sum_d_y_y.
         for (int64_t n = 0; n < N; ++n) {
-          total += to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                   to_value<T>(load_every(&y[row * N + n], N, active));
+          sum_d_y_y = multiply_add(to_value<T>(load_every(&d_y[row * N + n], N, active)),
+                                   to_value<T>(load_every(&y[row * N + n], N, active)), sum_d_y_y);
         }
+        // One pass along n: fills d_x.
         for (int64_t n = 0; n < N; ++n) {
           store_every(&d_x[row * N + n], N, active,
-                      to_stored<T>((to_value<T>(load_every(&d_y[row * N + n], N, active)) - total) *
+                      to_stored<T>((to_value<T>(load_every(&d_y[row * N + n], N, active)) - sum_d_y_y) *
                                    to_value<T>(load_every(&y[row * N + n], N, active))));
         }
       });
@@ -60,13 +62,13 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxBackwardWorkspace {
-  int64_t total2, total_part;
+  int64_t sum_d_y_y_per_row, sum_d_y_y_part;
   int64_t bytes = 0;
 
   explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-    total2 = reserve(bytes, rows, kBytes<Value<T>>);
-    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_d_y_y_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_d_y_y_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -76,31 +78,32 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
                       char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const SoftmaxBackwardWorkspace<T> space(rows, N);
-  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const sum_d_y_y_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_y_per_row);
+  Value<T>* const sum_d_y_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_y_part);
   if (N <= 2097152 / kBytes<T>) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> total = Value<T>(0);
+        Value<T> sum_d_y_y = Value<T>(0);
+        // One pass along n: sum_d_y_y.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_d_y_y_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
-                total_lanes += keep(
-                    active,
-                    to_value<T>(load(&d_y[row * N + n], active)) * to_value<T>(load(&y[row * N + n], active)),
-                    Value<T>(0));
+              n_block, smaller(n_block + 4096, N), [=, &sum_d_y_y_lanes](int64_t n, auto active) IN_SET {
+                add_product(sum_d_y_y_lanes, active, to_value<T>(load(&d_y[row * N + n], active)),
+                            to_value<T>(load(&y[row * N + n], active)));
               });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y_y += across(sum_d_y_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
+        // One pass along n: fills d_x.
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&d_y[row_ahead * N + n]);
           prefetch(&y[row_ahead * N + n]);
           store_around(&d_x[row * N + n], active,
-                       to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) - total) *
+                       to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) - sum_d_y_y) *
                                     to_value<T>(load(&y[row * N + n], active))),
                        around_caches);
         });
@@ -108,47 +111,50 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> total = Value<T>(0);
+          Value<T> sum_d_y_y = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_d_y_y.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_d_y_y_lanes = Value<T>(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     total_lanes += keep(active,
-                                                         to_value<T>(load(&d_y[row * N + n], active)) *
-                                                             to_value<T>(load(&y[row * N + n], active)),
-                                                         Value<T>(0));
+                                   [=, &sum_d_y_y_lanes](int64_t n, auto active) IN_SET {
+                                     add_product(sum_d_y_y_lanes, active,
+                                                 to_value<T>(load(&d_y[row * N + n], active)),
+                                                 to_value<T>(load(&y[row * N + n], active)));
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_y_y += across(sum_d_y_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * rows + row] = total;
+          sum_d_y_y_part[n_share * rows + row] = sum_d_y_y;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> total = Value<T>(0);
+      Vector<T> sum_d_y_y = Value<T>(0);
+      // Puts the shares together, in order: sum_d_y_y.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part[n_share * rows + row], active);
+        sum_d_y_y += load(&sum_d_y_y_part[n_share * rows + row], active);
       }
-      store(&total2[row], active, total);
+      store(&sum_d_y_y_per_row[row], active, sum_d_y_y);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> total = total2[row];
+          const Value<T> sum_d_y_y = sum_d_y_y_per_row[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills d_x.
           for_lines<kLanesOf<T>>(
               around_caches, &d_x[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
                 store_around(&d_x[row * N + n], active,
-                             to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) - total) *
+                             to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) - sum_d_y_y) *
                                           to_value<T>(load(&y[row * N + n], active))),
                              around_caches);
               });

@@ -4,10 +4,10 @@
 //
 // Phase 1 of softmax_channels_f32: threads share B, N, neighbours along N, where size(N) >= 16.
 // Phase 2: threads share C_shares, B, N, neighbours along N, unless size(N) >= 16.
-// Phase 3: one thread does the rest, unless size(N) >= 16.
+// Phase 3: one thread computes greatest_x, sum_e, unless size(N) >= 16.
 // Phase 4: threads share C_shares, B, N, neighbours along N, unless size(N) >= 16.
 // Kept by each worker: e.
-// Through the workspace: greatest, total, greatest_part, total_part.
+// Through the workspace: greatest_x, sum_e, greatest_x_part, sum_e_part.
 // Bytes that softmax_channels_f32 must move: 4 * N * C * B read, 4 * N * C * B written.
 
 #include "softmax_channels.h"
@@ -25,7 +25,7 @@
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -39,16 +39,16 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxChannelsWorkspace {
-  int64_t e, greatest2, total2, greatest_part, total_part, threads, most_threads;
+  int64_t e, greatest_x_per_b_n, sum_e_per_b_n, greatest_x_part, sum_e_part, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
     e = reserve(thread_bytes, C * columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512), 4);
-    greatest2 = reserve(bytes, B * N, 4);
-    total2 = reserve(bytes, B * N, 4);
-    greatest_part = reserve(bytes, C_shares * B * N, 4);
-    total_part = reserve(bytes, C_shares * B * N, 4);
+    greatest_x_per_b_n = reserve(bytes, B * N, 4);
+    sum_e_per_b_n = reserve(bytes, B * N, 4);
+    greatest_x_part = reserve(bytes, C_shares * B * N, 4);
+    sum_e_part = reserve(bytes, C_shares * B * N, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B, N});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -60,11 +60,12 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
                       int64_t threads) {
   const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
   const SoftmaxChannelsWorkspace<T> space(B, C, N);
-  float* const greatest2 = reinterpret_cast<float*>(workspace + space.greatest2);
-  float* const total2 = reinterpret_cast<float*>(workspace + space.total2);
-  float* const greatest_part = reinterpret_cast<float*>(workspace + space.greatest_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
+  float* const greatest_x_per_b_n = reinterpret_cast<float*>(workspace + space.greatest_x_per_b_n);
+  float* const sum_e_per_b_n = reinterpret_cast<float*>(workspace + space.sum_e_per_b_n);
+  float* const greatest_x_part = reinterpret_cast<float*>(workspace + space.greatest_x_part);
+  float* const sum_e_part = reinterpret_cast<float*>(workspace + space.sum_e_part);
   if (N >= 16) {
+    // Each fold in one piece.
     const int64_t n_part = share_of(N, B, columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512));
     const bool around_caches = B * C * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(B, C, N) > 16384, threads, [&]() IN_SET {
@@ -75,47 +76,51 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
           const bool from_memory = B * C * N * kBytes<T> >= kBeyondCaches;
-          float greatest[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) IN_SET {
-            store(&greatest[n - n_first], active, -INFINITY);
+          float greatest_x[512];
+          for_lanes<kLanes32>(n_first, n_end, [=, &greatest_x](int64_t n, auto active) IN_SET {
+            store(&greatest_x[n - n_first], active, -INFINITY);
           });
           for (int64_t c = 0; c < C; ++c) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &greatest](int64_t n, auto active) IN_SET {
-              store(&greatest[n - n_first], active,
-                    maximum(load(&greatest[n - n_first], active),
+            for_lanes<kLanes32>(n_first, n_end, [=, &greatest_x](int64_t n, auto active) IN_SET {
+              store(&greatest_x[n - n_first], active,
+                    maximum(load(&greatest_x[n - n_first], active),
                             to_value<T>(load(&x[(b * C + c) * N + n], active))));
             });
           }
-          float total[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
-            store(&total[n - n_first], active, 0.0f);
+          float sum_e[512];
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_e](int64_t n, auto active) IN_SET {
+            store(&sum_e[n - n_first], active, 0.0f);
           });
           for (int64_t c_first = 0; c_first < C; c_first += 512) {
             const int64_t c_end = smaller(c_first + 512, C);
-            float part[512];
-            for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-              store(&part[n - n_first], active, 0.0f);
+            float sum_e_in_block[512];
+            for_lanes<kLanes32>(n_first, n_end, [=, &sum_e_in_block](int64_t n, auto active) IN_SET {
+              store(&sum_e_in_block[n - n_first], active, 0.0f);
             });
             for (int64_t c = c_first; c < c_end; ++c) {
-              for_lanes<kLanes32>(n_first, n_end, [=, &greatest, &part](int64_t n, auto active) IN_SET {
-                if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
-                const auto e_here = exp(to_value<T>(load(&x[(b * C + c) * N + n], active)) -
-                                        load(&greatest[n - n_first], active));
-                store(&e[c * n_part + n - n_first], active, e_here);
-                store(&part[n - n_first], active, load(&part[n - n_first], active) + e_here);
-              });
+              // One pass along n: fills e.
+              for_lanes<kLanes32>(
+                  n_first, n_end, [=, &greatest_x, &sum_e_in_block](int64_t n, auto active) IN_SET {
+                    if (from_memory) prefetch_part(&x[(b * C + c) * N + n], n_first, n_end, N, N * C);
+                    const auto e_here = exp(to_value<T>(load(&x[(b * C + c) * N + n], active)) -
+                                            load(&greatest_x[n - n_first], active));
+                    store(&e[c * n_part + n - n_first], active, e_here);
+                    store(&sum_e_in_block[n - n_first], active,
+                          load(&sum_e_in_block[n - n_first], active) + e_here);
+                  });
             }
-            for_lanes<kLanes32>(n_first, n_end, [=, &part, &total](int64_t n, auto active) IN_SET {
-              store(&total[n - n_first], active,
-                    load(&total[n - n_first], active) + load(&part[n - n_first], active));
+            for_lanes<kLanes32>(n_first, n_end, [=, &sum_e_in_block, &sum_e](int64_t n, auto active) IN_SET {
+              store(&sum_e[n - n_first], active,
+                    load(&sum_e[n - n_first], active) + load(&sum_e_in_block[n - n_first], active));
             });
           }
           for (int64_t c = 0; c < C; ++c) {
+            // One pass along n: fills y.
             for_lines<kLanes32>(around_caches, &y[(b * C + c) * N + n_first], n_first, n_end,
-                                [=, &total](int64_t n, auto active) IN_SET {
+                                [=, &sum_e](int64_t n, auto active) IN_SET {
                                   store_around(&y[(b * C + c) * N + n], active,
                                                to_stored<T>(load(&e[c * n_part + n - n_first], active) /
-                                                            load(&total[n - n_first], active)),
+                                                            load(&sum_e[n - n_first], active)),
                                                around_caches);
                                 });
           }
@@ -124,61 +129,68 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(B, C, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t n = 0; n < N; ++n) {
-            float greatest = -INFINITY;
-            float total = 0.0f;
+            float greatest_x = -INFINITY;
+            float sum_e = 0.0f;
             const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
                           c_end = share_begin(c_share + 1, C_shares, C, 64);
             for (int64_t c_first = c_begin; c_first < c_end; c_first += 4096) {
-              const int64_t c_end2 = smaller(c_first + 4096, c_end);
-              float greatest_now = greatest;
-              Extreme<float, kLanes32> greatest_now_lanes = -INFINITY;
-              for_lanes<kLanes32>(c_first, c_end2, [=, &greatest_now_lanes](int64_t c, auto active) IN_SET {
-                greatest_now_lanes = maximum(
-                    greatest_now_lanes,
-                    keep(active, to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
-              });
-              greatest_now = maximum(greatest_now,
-                                     across(greatest_now_lanes,
-                                            [](auto one, auto other) IN_SET { return maximum(one, other); }));
-              if (greatest_now > greatest) {
-                total = greatest > -INFINITY ? total * std::exp(greatest - greatest_now) : 0.0f;
+              const int64_t c_part_end = smaller(c_first + 4096, c_end);
+              float greatest_x_now = greatest_x;
+              // One pass along c: greatest_x_now.
+              Extreme<float, kLanes32> greatest_x_now_lanes = -INFINITY;
+              for_lanes<kLanes32>(
+                  c_first, c_part_end, [=, &greatest_x_now_lanes](int64_t c, auto active) IN_SET {
+                    greatest_x_now_lanes = maximum(
+                        greatest_x_now_lanes,
+                        keep(active, to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
+                  });
+              greatest_x_now = maximum(
+                  greatest_x_now, across(greatest_x_now_lanes,
+                                         [](auto one, auto other) IN_SET { return maximum(one, other); }));
+              if (greatest_x_now > greatest_x) {
+                sum_e =
+                    greatest_x > -INFINITY ? rounded(sum_e * std::exp(greatest_x - greatest_x_now)) : 0.0f;
               }
-              greatest = greatest_now;
-              Lanes<float, kLanes32> total_lanes = 0.0f;
-              for_lanes<kLanes32>(c_first, c_end2, [=, &total_lanes](int64_t c, auto active) IN_SET {
-                total_lanes +=
-                    keep(active, exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest),
-                         0.0f);
+              greatest_x = greatest_x_now;
+              // One pass along c: sum_e.
+              Lanes<float, kLanes32> sum_e_lanes = 0.0f;
+              for_lanes<kLanes32>(c_first, c_part_end, [=, &sum_e_lanes](int64_t c, auto active) IN_SET {
+                sum_e_lanes +=
+                    keep(active,
+                         exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest_x), 0.0f);
               });
-              total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_e += across(sum_e_lanes, [](auto one, auto other) IN_SET { return one + other; });
             }
-            greatest_part[(c_share * B + b) * N + n] = greatest;
-            total_part[(c_share * B + b) * N + n] = total;
+            greatest_x_part[(c_share * B + b) * N + n] = greatest_x;
+            sum_e_part[(c_share * B + b) * N + n] = sum_e;
           }
         }
       }
     });
     for (int64_t b = 0; b < B; ++b) {
       for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-        Lanes<float, kLanes32> greatest = -INFINITY;
-        Lanes<float, kLanes32> total = 0.0f;
+        Lanes<float, kLanes32> greatest_x = -INFINITY;
+        Lanes<float, kLanes32> sum_e = 0.0f;
+        // Puts the shares together, in order: greatest_x.
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          greatest = maximum(greatest, load(&greatest_part[(c_share * B + b) * N + n], active));
+          greatest_x = maximum(greatest_x, load(&greatest_x_part[(c_share * B + b) * N + n], active));
         }
+        // Puts the shares together, in order: sum_e.
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          total += choose(
-              load(&greatest_part[(c_share * B + b) * N + n], active) == -INFINITY && greatest > -INFINITY,
-              0.0f,
-              load(&total_part[(c_share * B + b) * N + n], active) *
-                  exp(load(&greatest_part[(c_share * B + b) * N + n], active) - greatest));
+          sum_e += choose(load(&greatest_x_part[(c_share * B + b) * N + n], active) == -INFINITY &&
+                              greatest_x > -INFINITY,
+                          0.0f,
+                          load(&sum_e_part[(c_share * B + b) * N + n], active) *
+                              exp(load(&greatest_x_part[(c_share * B + b) * N + n], active) - greatest_x));
         }
-        store(&greatest2[b * N + n], active, greatest);
-        store(&total2[b * N + n], active, total);
+        store(&greatest_x_per_b_n[b * N + n], active, greatest_x);
+        store(&sum_e_per_b_n[b * N + n], active, sum_e);
       });
     }
     in_parallel(product_of(B, C, N) > 16384, [&]() IN_SET {
@@ -186,15 +198,16 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
       for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t n = 0; n < N; ++n) {
-            const float greatest = greatest2[b * N + n];
-            const float total = total2[b * N + n];
+            const float greatest_x = greatest_x_per_b_n[b * N + n];
+            const float sum_e = sum_e_per_b_n[b * N + n];
             const int64_t c_begin = share_begin(c_share, C_shares, C, 64),
                           c_end = share_begin(c_share + 1, C_shares, C, 64);
+            // One pass along this share of c: fills y.
             for_lanes<kLanes32>(c_begin, c_end, [=](int64_t c, auto active) IN_SET {
               store_every(
                   &y[(b * C + c) * N + n], N, active,
                   to_stored<T>(quotient(
-                      exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest), total)));
+                      exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest_x), sum_e)));
             });
           }
         }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,11 +24,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxWorkspace {
-  int64_t greatest_slots;
+  int64_t greatest_x_slots;
   int64_t bytes = 0;
 
   explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
-    greatest_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    greatest_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -44,8 +44,8 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> greatest = -Value<T>(INFINITY);
-    Value<T> greatest_own = -Value<T>(INFINITY);
+    Value<T> greatest_x = -Value<T>(INFINITY);
+    Value<T> greatest_x_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -53,13 +53,14 @@ __global__ void __launch_bounds__(512, 1)
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
+        if (i < remaining) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    greatest_x =
+        maximum(greatest_x,
+                team.fold(greatest_x_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
+    Value<T> sum_e = Value<T>(0);
+    Value<T> sum_e_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -67,11 +68,11 @@ __global__ void __launch_bounds__(512, 1)
           keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest);
-        if (i < remaining) total_own += e;
+        const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest_x);
+        if (i < remaining) sum_e_own += e;
       }
     }
-    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_e = sum_e + team.fold(sum_e_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -80,8 +81,8 @@ __global__ void __launch_bounds__(512, 1)
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest);
-        y_pack[i] = to_stored<T>(e / total);
+        const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest_x);
+        y_pack[i] = to_stored<T>(e / sum_e);
       }
       store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
@@ -96,7 +97,7 @@ cudaError_t softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, c
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? softmax_kernel<true, Index, T> : softmax_kernel<false, Index, T>, shape,
-                      workspace + space.greatest_slots, stream, x, y, rows, N);
+                      workspace + space.greatest_x_slots, stream, x, y, rows, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,11 +24,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxMaskedWorkspace {
-  int64_t greatest_slots;
+  int64_t greatest_x_slots;
   int64_t bytes = 0;
 
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    greatest_slots = reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128).slot_bytes, 1);
+    greatest_x_slots = reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(512, 1)
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
-    float greatest = -INFINITY;
-    float greatest_own = -INFINITY;
+    float greatest_x = -INFINITY;
+    float greatest_x_own = -INFINITY;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - k_first);
@@ -59,13 +59,14 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        if (i < remaining && kept) greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
+        if (i < remaining && kept) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float total = 0.0f;
-    float total_own = 0.0f;
+    greatest_x =
+        maximum(greatest_x,
+                team.fold(greatest_x_own, [](float one, float other) { return float(maximum(one, other)); }));
+    float sum_e = 0.0f;
+    float sum_e_own = 0.0f;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - k_first);
@@ -75,11 +76,11 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest) : 0.0f;
-        if (i < remaining && kept) total_own += e;
+        const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest_x) : 0.0f;
+        if (i < remaining && kept) sum_e_own += e;
       }
     }
-    total = total + team.fold(total_own, [](float one, float other) { return float(one + other); });
+    sum_e = sum_e + team.fold(sum_e_own, [](float one, float other) { return float(one + other); });
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - k_first);
@@ -90,8 +91,8 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest) : 0.0f;
-        y_pack[i] = to_stored<T>(kept ? e / total : 0.0f);
+        const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest_x) : 0.0f;
+        y_pack[i] = to_stored<T>(kept ? e / sum_e : 0.0f);
       }
       store_pack<kWide>(&y[((b * H + h) * Q + q) * K + k_first], y_pack, remaining);
     }
@@ -106,7 +107,7 @@ cudaError_t softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>*
   const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? softmax_masked_kernel<true, Index, T> : softmax_masked_kernel<false, Index, T>,
-                      shape, workspace + space.greatest_slots, stream, x, length, y, B, H, Q, K);
+                      shape, workspace + space.greatest_x_slots, stream, x, length, y, B, H, Q, K);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

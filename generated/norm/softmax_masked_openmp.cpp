@@ -23,7 +23,7 @@
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,37 +36,40 @@ using namespace kgen_openmp::KGEN_SET;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.
 template <class T>
-void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
-                          int64_t Q, int64_t K) {
+void softmax_masked_short_and_few(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B,
+                                  int64_t H, int64_t Q, int64_t K) {
   in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t h_first = 0; h_first < H; h_first += 256) {
         for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
           for (int64_t q = 0; q < Q; ++q) {
-            Lanes<float, kLanes32> greatest = -INFINITY;
+            Lanes<float, kLanes32> greatest_x = -INFINITY;
+            // One pass along k: greatest_x.
             for (int64_t k = 0; k < K; ++k) {
               const bool kept = k <= q && k < int64_t(length[b]);
               if (kept) {
-                greatest = maximum(greatest,
-                                   to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)));
+                greatest_x = maximum(
+                    greatest_x, to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)));
               }
             }
-            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<float, kLanes32> sum_e = 0.0f;
             Lanes<float, kLanes32> e[15] = {};
+            // One pass along k: sum_e; fills e.
             for (int64_t k = 0; k < K; ++k) {
               const bool kept = k <= q && k < int64_t(length[b]);
               const auto e_here =
                   kept ? exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)) -
-                             greatest)
+                             greatest_x)
                        : Lanes<float, kLanes32>(0.0f);
               e[k] = e_here;
-              if (kept) total += e_here;
+              if (kept) sum_e += e_here;
             }
+            // One pass along k: fills y.
             for (int64_t k = 0; k < K; ++k) {
               const bool kept = k <= q && k < int64_t(length[b]);
               store_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active,
-                          to_stored<T>(kept ? e[k] / total : Lanes<float, kLanes32>(0.0f)));
+                          to_stored<T>(kept ? e[k] / sum_e : Lanes<float, kLanes32>(0.0f)));
             }
           }
         });
@@ -77,40 +80,44 @@ void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* 
 
 // For K <= 15: rows that fill no vector.
 template <class T>
-void softmax_masked_short2(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
-                           int64_t Q, int64_t K) {
+void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
+                          int64_t Q, int64_t K) {
   in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t h = 0; h < H; ++h) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
           for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-            Lanes<float, kLanes32> greatest = -INFINITY;
+            Lanes<float, kLanes32> greatest_x = -INFINITY;
+            // One pass along k: greatest_x.
             for (int64_t k = 0; k < K; ++k) {
               const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
               const auto chosen = active && kept;
               if (any_lane(chosen)) {
-                greatest = maximum(
-                    greatest,
+                greatest_x = maximum(
+                    greatest_x,
                     keep(chosen, to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)),
                          -INFINITY));
               }
             }
-            Lanes<float, kLanes32> total = 0.0f;
+            Lanes<float, kLanes32> sum_e = 0.0f;
             Lanes<float, kLanes32> e[15] = {};
+            // One pass along k: sum_e; fills e.
             for (int64_t k = 0; k < K; ++k) {
               const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
               const auto e_here = choose(
-                  kept, exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)) - greatest),
+                  kept,
+                  exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)) - greatest_x),
                   0.0f);
               e[k] = e_here;
               const auto chosen = active && kept;
-              if (any_lane(chosen)) total += keep(chosen, e_here, 0.0f);
+              if (any_lane(chosen)) sum_e += keep(chosen, e_here, 0.0f);
             }
+            // One pass along k: fills y.
             for (int64_t k = 0; k < K; ++k) {
               const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
               store_every(&y[((b * H + h) * Q + q) * K + k], K, active,
-                          to_stored<T>(choose(kept, e[k] / total, 0.0f)));
+                          to_stored<T>(choose(kept, e[k] / sum_e, 0.0f)));
             }
           });
         }
@@ -145,41 +152,45 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
       for (int64_t h = 0; h < H; ++h) {
         for (int64_t q = 0; q < Q; ++q) {
           const int64_t q_ahead = K <= 65536 / kBytes<T> ? smaller(q + 1, Q - 1) : q;
-          float greatest = -INFINITY;
-          const int32_t length_ = length[b];
-          Extreme<float, kLanes32> greatest_lanes = -INFINITY;
-          for_lanes<kLanes32>(0, K, [=, &greatest_lanes](int64_t k, auto active) IN_SET {
-            const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_);
+          float greatest_x = -INFINITY;
+          const int32_t length_here = length[b];
+          // One pass along k: greatest_x.
+          Extreme<float, kLanes32> greatest_x_lanes = -INFINITY;
+          for_lanes<kLanes32>(0, K, [=, &greatest_x_lanes](int64_t k, auto active) IN_SET {
+            const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
             const auto chosen = active && kept;
-            greatest_lanes = maximum(
-                greatest_lanes,
+            greatest_x_lanes = maximum(
+                greatest_x_lanes,
                 keep(chosen, to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY));
           });
-          greatest = maximum(greatest, across(greatest_lanes, [](auto one, auto other)
-                                                                  IN_SET { return maximum(one, other); }));
-          float total = 0.0f;
-          const int32_t length_2 = length[b];
+          greatest_x = maximum(greatest_x, across(greatest_x_lanes, [](auto one, auto other) IN_SET {
+                                 return maximum(one, other);
+                               }));
+          float sum_e = 0.0f;
+          // One pass along k: sum_e; fills e.
           for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> total_lanes = 0.0f;
+            Sum<float, kLanes32> sum_e_lanes = 0.0f;
             for_lanes<kLanes32>(
-                k_block, smaller(k_block + 4096, K), [=, &total_lanes](int64_t k, auto active) IN_SET {
+                k_block, smaller(k_block + 4096, K), [=, &sum_e_lanes](int64_t k, auto active) IN_SET {
                   prefetch(&x[((b * H + h) * Q + q_ahead) * K + k]);
-                  const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_2);
+                  const auto kept =
+                      Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
                   const auto e_here = choose(
-                      kept, exp(to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)) - greatest),
+                      kept, exp(to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)) - greatest_x),
                       0.0f);
                   store(&e[k], active, e_here);
                   const auto chosen = active && kept;
-                  total_lanes += keep(chosen, e_here, 0.0f);
+                  sum_e_lanes += keep(chosen, e_here, 0.0f);
                 });
-            total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_e += across(sum_e_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }
-          const int32_t length_3 = length[b];
+          // One pass along k: fills y.
           for_lines<kLanes32>(
               around_caches, &y[((b * H + h) * Q + q) * K], 0, K, [=](int64_t k, auto active) IN_SET {
-                const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_3);
+                const auto kept =
+                    Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
                 store_around(&y[((b * H + h) * Q + q) * K + k], active,
-                             to_stored<T>(choose(kept, quotient(load(&e[k], active), total), 0.0f)),
+                             to_stored<T>(choose(kept, quotient(load(&e[k], active), sum_e), 0.0f)),
                              around_caches);
               });
         }
@@ -198,11 +209,11 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   if (Q <= 15 && K <= 15) {
-    softmax_masked_short<T>(x, length, y, B, H, Q, K);
+    softmax_masked_short_and_few<T>(x, length, y, B, H, Q, K);
     return 0;
   }
   if (K <= 15) {
-    softmax_masked_short2<T>(x, length, y, B, H, Q, K);
+    softmax_masked_short<T>(x, length, y, B, H, Q, K);
     return 0;
   }
   const SoftmaxMaskedWorkspace space(B, H, Q, K);

@@ -4,10 +4,10 @@
 //
 // Phase 1 of softmax_f32: threads share rows, neighbours along N, where size(N) <= 524288.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
-// Phase 3: one thread does the rest, unless size(N) <= 524288.
+// Phase 3: one thread computes greatest_x, sum_e, unless size(N) <= 524288.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
 // Kept by each worker: e.
-// Through the workspace: greatest, total, greatest_part, total_part.
+// Through the workspace: greatest_x, sum_e, greatest_x_part, sum_e_part.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -26,7 +26,7 @@
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,18 +44,21 @@ void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t row_first = 0; row_first < rows; row_first += 256) {
       for_lanes<kLanesOf<T>>(row_first, smaller(row_first + 256, rows), [=](int64_t row, auto active) IN_SET {
-        Vector<T> greatest = -Value<T>(INFINITY);
+        Vector<T> greatest_x = -Value<T>(INFINITY);
+        // One pass along n: greatest_x.
         for (int64_t n = 0; n < N; ++n) {
-          greatest = maximum(greatest, to_value<T>(load_every(&x[row * N + n], N, active)));
+          greatest_x = maximum(greatest_x, to_value<T>(load_every(&x[row * N + n], N, active)));
         }
-        Vector<T> total = Value<T>(0);
+        Vector<T> sum_e = Value<T>(0);
         Vector<T> e[15] = {};
+        // One pass along n: sum_e; fills e.
         for (int64_t n = 0; n < N; ++n) {
-          const auto e_here = exp(to_value<T>(load_every(&x[row * N + n], N, active)) - greatest);
+          const auto e_here = exp(to_value<T>(load_every(&x[row * N + n], N, active)) - greatest_x);
           e[n] = e_here;
-          total += e_here;
+          sum_e += e_here;
         }
-        for (int64_t n = 0; n < N; ++n) store_every(&y[row * N + n], N, active, to_stored<T>(e[n] / total));
+        // One pass along n: fills y.
+        for (int64_t n = 0; n < N; ++n) store_every(&y[row * N + n], N, active, to_stored<T>(e[n] / sum_e));
       });
     }
   });
@@ -64,16 +67,16 @@ void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxWorkspace {
-  int64_t e, greatest2, total2, greatest_part, total_part, threads, most_threads;
+  int64_t e, greatest_x_per_row, sum_e_per_row, greatest_x_part, sum_e_part, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     e = reserve(thread_bytes, N, kBytes<Value<T>>);
-    greatest2 = reserve(bytes, rows, kBytes<Value<T>>);
-    total2 = reserve(bytes, rows, kBytes<Value<T>>);
-    greatest_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    total_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    greatest_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_e_per_row = reserve(bytes, rows, kBytes<Value<T>>);
+    greatest_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
+    sum_e_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -84,11 +87,12 @@ template <class T>
 void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace, int64_t threads) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const SoftmaxWorkspace<T> space(rows, N);
-  Value<T>* const greatest2 = reinterpret_cast<Value<T>*>(workspace + space.greatest2);
-  Value<T>* const total2 = reinterpret_cast<Value<T>*>(workspace + space.total2);
-  Value<T>* const greatest_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_part);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const greatest_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_per_row);
+  Value<T>* const sum_e_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_e_per_row);
+  Value<T>* const greatest_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_part);
+  Value<T>* const sum_e_part = reinterpret_cast<Value<T>*>(workspace + space.sum_e_part);
   if (N <= 4194304 / (kBytes<T> + kBytes<Value<T>>)) {
+    // Each fold in one piece.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -96,103 +100,116 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> greatest = -Value<T>(INFINITY);
-        Extreme<Value<T>, kLanesOf<T>> greatest_lanes = -Value<T>(INFINITY);
-        for_lanes<kLanesOf<T>>(0, N, [=, &greatest_lanes](int64_t n, auto active) IN_SET {
-          greatest_lanes = maximum(
-              greatest_lanes, keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+        Value<T> greatest_x = -Value<T>(INFINITY);
+        // One pass along n: greatest_x.
+        Extreme<Value<T>, kLanesOf<T>> greatest_x_lanes = -Value<T>(INFINITY);
+        for_lanes<kLanesOf<T>>(0, N, [=, &greatest_x_lanes](int64_t n, auto active) IN_SET {
+          greatest_x_lanes =
+              maximum(greatest_x_lanes,
+                      keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
         });
-        greatest =
-            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-        Value<T> total = Value<T>(0);
+        greatest_x = maximum(greatest_x,
+                             across(greatest_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        Value<T> sum_e = Value<T>(0);
+        // One pass along n: sum_e; fills e.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<Value<T>, kLanesOf<T>> total_lanes = Value<T>(0);
+          Sum<Value<T>, kLanesOf<T>> sum_e_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
-              n_block, smaller(n_block + 4096, N), [=, &total_lanes](int64_t n, auto active) IN_SET {
+              n_block, smaller(n_block + 4096, N), [=, &sum_e_lanes](int64_t n, auto active) IN_SET {
                 prefetch(&x[row_ahead * N + n]);
-                const auto e_here = exp(to_value<T>(load(&x[row * N + n], active)) - greatest);
+                const auto e_here = exp(to_value<T>(load(&x[row * N + n], active)) - greatest_x);
                 store(&e[n], active, e_here);
-                total_lanes += keep(active, e_here, Value<T>(0));
+                sum_e_lanes += keep(active, e_here, Value<T>(0));
               });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_e += across(sum_e_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
+        // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
-          store_around(&y[row * N + n], active, to_stored<T>(quotient(load(&e[n], active), total)),
+          store_around(&y[row * N + n], active, to_stored<T>(quotient(load(&e[n], active), sum_e)),
                        around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> greatest = -Value<T>(INFINITY);
-          Value<T> total = Value<T>(0);
+          Value<T> greatest_x = -Value<T>(INFINITY);
+          Value<T> sum_e = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const int64_t n_part_end = smaller(n_first + 4096, n_end);
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-            Value<T> greatest_now = greatest;
-            Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &greatest_now_lanes](int64_t n, auto active) IN_SET {
-              greatest_now_lanes =
-                  maximum(greatest_now_lanes,
-                          keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
-            });
-            greatest_now = maximum(greatest_now, across(greatest_now_lanes,
-                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
-            if (greatest_now > greatest) {
-              total =
-                  greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+            Value<T> greatest_x_now = greatest_x;
+            // One pass along n: greatest_x_now.
+            Extreme<Value<T>, kLanesOf<T>> greatest_x_now_lanes = -Value<T>(INFINITY);
+            for_lanes<kLanesOf<T>>(
+                n_first, n_part_end, [=, &greatest_x_now_lanes](int64_t n, auto active) IN_SET {
+                  greatest_x_now_lanes =
+                      maximum(greatest_x_now_lanes,
+                              keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
+                });
+            greatest_x_now =
+                maximum(greatest_x_now,
+                        across(greatest_x_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            if (greatest_x_now > greatest_x) {
+              sum_e = greatest_x > -Value<T>(INFINITY)
+                          ? rounded(sum_e * std::exp(greatest_x - greatest_x_now))
+                          : Value<T>(0);
             }
-            greatest = greatest_now;
-            Vector<T> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_end2, n_end, N + n_begin);
-              total_lanes +=
-                  keep(active, exp(to_value<T>(load(&x[row * N + n], active)) - greatest), Value<T>(0));
+            greatest_x = greatest_x_now;
+            // One pass along n: sum_e.
+            Vector<T> sum_e_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_part_end, [=, &sum_e_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[row * N + n], n_first, n_part_end, n_end, N + n_begin);
+              sum_e_lanes +=
+                  keep(active, exp(to_value<T>(load(&x[row * N + n], active)) - greatest_x), Value<T>(0));
             });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_e += across(sum_e_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          greatest_part[n_share * rows + row] = greatest;
-          total_part[n_share * rows + row] = total;
+          greatest_x_part[n_share * rows + row] = greatest_x;
+          sum_e_part[n_share * rows + row] = sum_e;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
-      Vector<T> greatest = -Value<T>(INFINITY);
-      Vector<T> total = Value<T>(0);
+      Vector<T> greatest_x = -Value<T>(INFINITY);
+      Vector<T> sum_e = Value<T>(0);
+      // Puts the shares together, in order: greatest_x.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        greatest = maximum(greatest, load(&greatest_part[n_share * rows + row], active));
+        greatest_x = maximum(greatest_x, load(&greatest_x_part[n_share * rows + row], active));
       }
+      // Puts the shares together, in order: sum_e.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(load(&greatest_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
-                            greatest > -Value<T>(INFINITY),
+        sum_e += choose(load(&greatest_x_part[n_share * rows + row], active) == -Value<T>(INFINITY) &&
+                            greatest_x > -Value<T>(INFINITY),
                         Value<T>(0),
-                        load(&total_part[n_share * rows + row], active) *
-                            exp(load(&greatest_part[n_share * rows + row], active) - greatest));
+                        load(&sum_e_part[n_share * rows + row], active) *
+                            exp(load(&greatest_x_part[n_share * rows + row], active) - greatest_x));
       }
-      store(&greatest2[row], active, greatest);
-      store(&total2[row], active, total);
+      store(&greatest_x_per_row[row], active, greatest_x);
+      store(&sum_e_per_row[row], active, sum_e);
     });
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          const Value<T> greatest = greatest2[row];
-          const Value<T> total = total2[row];
+          const Value<T> greatest_x = greatest_x_per_row[row];
+          const Value<T> sum_e = sum_e_per_row[row];
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills y.
           for_lines<kLanesOf<T>>(
               around_caches, &y[row * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
-                store_around(
-                    &y[row * N + n], active,
-                    to_stored<T>(quotient(exp(to_value<T>(load(&x[row * N + n], active)) - greatest), total)),
-                    around_caches);
+                store_around(&y[row * N + n], active,
+                             to_stored<T>(quotient(
+                                 exp(to_value<T>(load(&x[row * N + n], active)) - greatest_x), sum_e)),
+                             around_caches);
               });
         }
       }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,11 +22,11 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct ArgmaxWorkspace {
-  int64_t where_slots;
+  int64_t argmax_x_slots;
   int64_t bytes = 0;
 
   explicit ArgmaxWorkspace(int64_t M, int64_t N) {
-    where_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
+    argmax_x_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
   }
 };
 
@@ -41,12 +41,12 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
-    int64_t where = -1;
-    Value<T> best = Value<T>(0);
-    Value<T> greatest = -Value<T>(INFINITY);
-    int64_t where_own = -1;
-    Value<T> best_own = Value<T>(0);
-    Value<T> greatest_own = -Value<T>(INFINITY);
+    int64_t argmax_x = -1;
+    Value<T> greatest_x = Value<T>(0);
+    Value<T> greatest_x_along_n = -Value<T>(INFINITY);
+    int64_t argmax_x_own = -1;
+    Value<T> greatest_x_own = Value<T>(0);
+    Value<T> greatest_x_along_n_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
@@ -55,25 +55,26 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index n = n_first + (i < remaining ? i : remaining - 1);
         if (i < remaining) {
-          if (where_own < 0 || above(to_value<T>(x_pack[i]), best_own)) {
-            best_own = to_value<T>(x_pack[i]);
-            where_own = int64_t(n);
+          if (argmax_x_own < 0 || above(to_value<T>(x_pack[i]), greatest_x_own)) {
+            greatest_x_own = to_value<T>(x_pack[i]);
+            argmax_x_own = int64_t(n);
           }
         }
-        if (i < remaining) greatest_own = maximum(greatest_own, to_value<T>(x_pack[i]));
+        if (i < remaining) greatest_x_along_n_own = maximum(greatest_x_along_n_own, to_value<T>(x_pack[i]));
       }
     }
     const Best<Value<T>> found =
-        team.fold(Best<Value<T>>{best_own, where_own},
+        team.fold(Best<Value<T>>{greatest_x_own, argmax_x_own},
                   [](Best<Value<T>> a, Best<Value<T>> b) { return first_above(a, b); });
-    if (found.index >= 0 && (where < 0 || above(found.value, best))) {
-      best = found.value;
-      where = found.index;
+    if (found.index >= 0 && (argmax_x < 0 || above(found.value, greatest_x))) {
+      greatest_x = found.value;
+      argmax_x = found.index;
     }
-    greatest = maximum(
-        greatest, team.fold(greatest_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
-    if (writes) position[m] = where;
-    if (writes) value[m] = to_stored<T>(greatest);
+    greatest_x_along_n = maximum(
+        greatest_x_along_n,
+        team.fold(greatest_x_along_n_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
+    if (writes) position[m] = argmax_x;
+    if (writes) value[m] = to_stored<T>(greatest_x_along_n);
   }
 }
 
@@ -85,7 +86,7 @@ cudaError_t argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int6
   const RowShape shape(N, 1, M, 0, 128);
   if (const cudaError_t error =
           launch_rows(wide ? argmax_kernel<true, Index, T> : argmax_kernel<false, Index, T>, shape,
-                      workspace + space.where_slots, stream, x, position, value, M, N);
+                      workspace + space.argmax_x_slots, stream, x, position, value, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -21,7 +21,7 @@
 #include "argmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,18 +40,21 @@ void argmax_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<Value<T>, kLanes64> best = Value<T>(0);
-        Lanes<Value<T>, kLanes64> greatest = -Value<T>(INFINITY);
+        Lanes<int64_t, kLanes64> argmax_x = -1;
+        Lanes<Value<T>, kLanes64> greatest_x = Value<T>(0);
+        Lanes<Value<T>, kLanes64> greatest_x_along_n = -Value<T>(INFINITY);
+        // One pass along n: argmax_x and greatest_x_along_n.
         for (int64_t n = 0; n < N; ++n) {
-          const Lanes<Value<T>, kLanes64> value2 = to_value<T>(load_every(&x[m * N + n], N, active));
-          const auto better = where < 0 || value2 > best || (value2 != value2 && best == best);
-          best = choose(better, value2, best);
-          where = choose(better, n, where);
-          greatest = maximum(greatest, to_value<T>(load_every(&x[m * N + n], N, active)));
+          const Lanes<Value<T>, kLanes64> value_of_argmax_x =
+              to_value<T>(load_every(&x[m * N + n], N, active));
+          const auto better = argmax_x < 0 || value_of_argmax_x > greatest_x ||
+                              (value_of_argmax_x != value_of_argmax_x && greatest_x == greatest_x);
+          greatest_x = choose(better, value_of_argmax_x, greatest_x);
+          argmax_x = choose(better, n, argmax_x);
+          greatest_x_along_n = maximum(greatest_x_along_n, to_value<T>(load_every(&x[m * N + n], N, active)));
         }
-        store_around(&position[m], active, where, around_caches);
-        store_around(&value[m], active, to_stored<T>(greatest), around_caches);
+        store_around(&position[m], active, argmax_x, around_caches);
+        store_around(&value[m], active, to_stored<T>(greatest_x_along_n), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -64,26 +67,29 @@ void argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-      int64_t where = -1;
-      Value<T> best = Value<T>(0);
-      Value<T> greatest = -Value<T>(INFINITY);
+      int64_t argmax_x = -1;
+      Value<T> greatest_x = Value<T>(0);
+      Value<T> greatest_x_along_n = -Value<T>(INFINITY);
+      // One pass along n: argmax_x and greatest_x_along_n.
       for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-        Best<Value<T>, int32_t, kLanesOf<T>, true> best_lanes;
-        Extreme<Value<T>, kLanesOf<T>> greatest_lanes = -Value<T>(INFINITY);
+        Best<Value<T>, int32_t, kLanesOf<T>, true> greatest_x_lanes;
+        Extreme<Value<T>, kLanesOf<T>> greatest_x_along_n_lanes = -Value<T>(INFINITY);
         for_lanes<kLanesOf<T>>(
             n_block, smaller(n_block + 32768, N),
-            [=, &best_lanes, &greatest_lanes](int64_t n, auto active) IN_SET {
+            [=, &greatest_x_lanes, &greatest_x_along_n_lanes](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-              const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-              best_lanes.meet(mask_of(active), x_, positions_as<int32_t, kLanesOf<T>>(n - n_block));
-              greatest_lanes = maximum(greatest_lanes, keep(active, x_, -Value<T>(INFINITY)));
+              const auto x_here = to_value<T>(load_once(&x[m * N + n], active));
+              greatest_x_lanes.meet(mask_of(active), x_here, positions_as<int32_t, kLanesOf<T>>(n - n_block));
+              greatest_x_along_n_lanes =
+                  maximum(greatest_x_along_n_lanes, keep(active, x_here, -Value<T>(INFINITY)));
             });
-        fold_best(best_lanes, n_block, where, best, above<Value<T>>);
-        greatest =
-            maximum(greatest, across(greatest_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        fold_best(greatest_x_lanes, n_block, argmax_x, greatest_x, above<Value<T>>);
+        greatest_x_along_n =
+            maximum(greatest_x_along_n,
+                    across(greatest_x_along_n_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
       }
-      position[m] = where;
-      value[m] = to_stored<T>(greatest);
+      position[m] = argmax_x;
+      value[m] = to_stored<T>(greatest_x_along_n);
     }
   });
 }

@@ -21,7 +21,7 @@
 #include "argmin_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,18 +40,21 @@ void argmin_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<Value<T>, kLanes64> best = Value<T>(0);
-        Lanes<Value<T>, kLanes64> least = Value<T>(INFINITY);
+        Lanes<int64_t, kLanes64> argmin_x = -1;
+        Lanes<Value<T>, kLanes64> least_x = Value<T>(0);
+        Lanes<Value<T>, kLanes64> least_x_along_n = Value<T>(INFINITY);
+        // One pass along n: argmin_x and least_x_along_n.
         for (int64_t n = 0; n < N; ++n) {
-          const Lanes<Value<T>, kLanes64> value2 = to_value<T>(load_every(&x[m * N + n], N, active));
-          const auto better = where < 0 || value2 < best || (value2 != value2 && best == best);
-          best = choose(better, value2, best);
-          where = choose(better, n, where);
-          least = minimum(least, to_value<T>(load_every(&x[m * N + n], N, active)));
+          const Lanes<Value<T>, kLanes64> value_of_argmin_x =
+              to_value<T>(load_every(&x[m * N + n], N, active));
+          const auto better = argmin_x < 0 || value_of_argmin_x < least_x ||
+                              (value_of_argmin_x != value_of_argmin_x && least_x == least_x);
+          least_x = choose(better, value_of_argmin_x, least_x);
+          argmin_x = choose(better, n, argmin_x);
+          least_x_along_n = minimum(least_x_along_n, to_value<T>(load_every(&x[m * N + n], N, active)));
         }
-        store_around(&position[m], active, where, around_caches);
-        store_around(&value[m], active, to_stored<T>(least), around_caches);
+        store_around(&position[m], active, argmin_x, around_caches);
+        store_around(&value[m], active, to_stored<T>(least_x_along_n), around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -64,25 +67,29 @@ void argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
       const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-      int64_t where = -1;
-      Value<T> best = Value<T>(0);
-      Value<T> least = Value<T>(INFINITY);
+      int64_t argmin_x = -1;
+      Value<T> least_x = Value<T>(0);
+      Value<T> least_x_along_n = Value<T>(INFINITY);
+      // One pass along n: argmin_x and least_x_along_n.
       for (int64_t n_block = 0; n_block < N; n_block += 32768) {
-        Best<Value<T>, int32_t, kLanesOf<T>, false> best_lanes;
-        Extreme<Value<T>, kLanesOf<T>> least_lanes = Value<T>(INFINITY);
+        Best<Value<T>, int32_t, kLanesOf<T>, false> least_x_lanes;
+        Extreme<Value<T>, kLanesOf<T>> least_x_along_n_lanes = Value<T>(INFINITY);
         for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 32768, N),
-                               [=, &best_lanes, &least_lanes](int64_t n, auto active) IN_SET {
+                               [=, &least_x_lanes, &least_x_along_n_lanes](int64_t n, auto active) IN_SET {
                                  if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                                 const auto x_ = to_value<T>(load_once(&x[m * N + n], active));
-                                 best_lanes.meet(mask_of(active), x_,
-                                                 positions_as<int32_t, kLanesOf<T>>(n - n_block));
-                                 least_lanes = minimum(least_lanes, keep(active, x_, Value<T>(INFINITY)));
+                                 const auto x_here = to_value<T>(load_once(&x[m * N + n], active));
+                                 least_x_lanes.meet(mask_of(active), x_here,
+                                                    positions_as<int32_t, kLanesOf<T>>(n - n_block));
+                                 least_x_along_n_lanes =
+                                     minimum(least_x_along_n_lanes, keep(active, x_here, Value<T>(INFINITY)));
                                });
-        fold_best(best_lanes, n_block, where, best, below<Value<T>>);
-        least = minimum(least, across(least_lanes, [](auto a, auto b) IN_SET { return minimum(a, b); }));
+        fold_best(least_x_lanes, n_block, argmin_x, least_x, below<Value<T>>);
+        least_x_along_n =
+            minimum(least_x_along_n,
+                    across(least_x_along_n_lanes, [](auto a, auto b) IN_SET { return minimum(a, b); }));
       }
-      position[m] = where;
-      value[m] = to_stored<T>(least);
+      position[m] = argmin_x;
+      value[m] = to_stored<T>(least_x_along_n);
     }
   });
 }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,45 +23,45 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct ColumnSumWorkspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
+  int64_t sum_x_parts;
+  int64_t sum_x_tickets;
   int64_t bytes = 0;
 
   explicit ColumnSumWorkspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<S>);
-    total2_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+    sum_x_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<S>);
+    sum_x_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
 };
 
 template <class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
-    column_sum_kernel(const Stored<T>* x, S* total, Index M, Index N, S* total2_parts,
-                      uint32_t* total2_tickets, Index chunk, unsigned chunks) {
+    column_sum_kernel(const Stored<T>* x, S* total, Index M, Index N, S* sum_x_parts, uint32_t* sum_x_tickets,
+                      Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  S total2 = S(0);
+  S sum_x = S(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
-  S total2_own = S(0);
+  S sum_x_own = S(0);
 #pragma unroll 4
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
-    total2_own += to_value<T>(x[m * N + n]);
+    sum_x_own += to_value<T>(x[m * N + n]);
   }
-  total2_own = column_fold(total2_own, [](S a, S b) { return S(a + b); });
+  sum_x_own = column_fold(sum_x_own, [](S a, S b) { return S(a + b); });
   if (chunks > 1) {
-    if (writes) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-    if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-    total2_own = S(0);
+    if (writes) sum_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_x_own;
+    if (!is_last_block(sum_x_tickets + blockIdx.x / chunks, chunks)) return;
+    sum_x_own = S(0);
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
-      total2_own = total2_own + total2_parts[Index(part) * items + item];
+      sum_x_own = sum_x_own + sum_x_parts[Index(part) * items + item];
     }
-    total2_own = column_fold(total2_own, [](S a, S b) { return S(a + b); });
+    sum_x_own = column_fold(sum_x_own, [](S a, S b) { return S(a + b); });
   }
-  total2 = total2 + total2_own;
-  if (writes) total[n] = total2;
+  sum_x = sum_x + sum_x_own;
+  if (writes) total[n] = sum_x;
 }
 
 template <class Index, class S, class T>
@@ -71,14 +71,14 @@ cudaError_t column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char*
   const ColumnShape shape(M, N, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                             : cudaMemsetAsync(workspace + space.sum_x_tickets, 0,
                                                static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error = launch(
           column_sum_kernel<Index, S, T>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
-          stream, x, total, M, N, reinterpret_cast<S*>(workspace + space.total2_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
+          stream, x, total, M, N, reinterpret_cast<S*>(workspace + space.sum_x_parts),
+          reinterpret_cast<uint32_t*>(workspace + space.sum_x_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

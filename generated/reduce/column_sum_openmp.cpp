@@ -4,7 +4,7 @@
 //
 // Phase 1 of column_sum_f32_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Through the workspace: total_part.
+// Through the workspace: sum_x_part.
 // Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
 
 #include "column_sum.h"
@@ -20,7 +20,7 @@
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,12 +34,12 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct ColumnSumWorkspace {
-  int64_t total_part;
+  int64_t sum_x_part;
   int64_t bytes = 0;
 
   explicit ColumnSumWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
-    total_part = reserve(bytes, M_shares * N, kBytes<S>);
+    sum_x_part = reserve(bytes, M_shares * N, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -48,39 +48,41 @@ template <class S, class T>
 void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const ColumnSumWorkspace<S, T> space(M, N);
-  S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
+  S* const sum_x_part = reinterpret_cast<S*>(workspace + space.sum_x_part);
   const int64_t n_part = share_of<8192 / kBytes<S>>(N, M_shares);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        S total2[8192 / kBytes<S>];
-        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
-          store(&total2[n - n_first], active, S(0));
+        S sum_x[8192 / kBytes<S>];
+        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x](int64_t n, auto active) IN_SET {
+          store(&sum_x[n - n_first], active, S(0));
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_end2 = smaller(m_first + 512, m_end);
-          S part[8192 / kBytes<S>];
-          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-            store(&part[n - n_first], active, S(0));
+          const int64_t m_part_end = smaller(m_first + 512, m_end);
+          S sum_x_in_block[8192 / kBytes<S>];
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block](int64_t n, auto active) IN_SET {
+            store(&sum_x_in_block[n - n_first], active, S(0));
           });
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_end2; ++m) {
-            for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-              store(&part[n - n_first], active,
-                    load(&part[n - n_first], active) + to_value<T>(load(&x[m * N + n], active)));
+          for (int64_t m = m_first; m < m_part_end; ++m) {
+            for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block](int64_t n, auto active) IN_SET {
+              if (from_memory)
+                prefetch_row(&x[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+              store(&sum_x_in_block[n - n_first], active,
+                    load(&sum_x_in_block[n - n_first], active) + to_value<T>(load(&x[m * N + n], active)));
             });
           }
-          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &part, &total2](int64_t n, auto active) IN_SET {
-            store(&total2[n - n_first], active,
-                  load(&total2[n - n_first], active) + load(&part[n - n_first], active));
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block, &sum_x](int64_t n, auto active) IN_SET {
+            store(&sum_x[n - n_first], active,
+                  load(&sum_x[n - n_first], active) + load(&sum_x_in_block[n - n_first], active));
           });
         }
-        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2](int64_t n, auto active) IN_SET {
-          store(&total_part[m_share * N + n], active, load(&total2[n - n_first], active));
+        // One pass along n: fills sum_x_part.
+        for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x](int64_t n, auto active) IN_SET {
+          store(&sum_x_part[m_share * N + n], active, load(&sum_x[n - n_first], active));
         });
       }
     }
@@ -90,11 +92,12 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
       for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Vector<S> total2 = S(0);
+        Vector<S> sum_x = S(0);
+        // Puts the shares together, in order: sum_x.
         for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          total2 += load(&total_part[m_share * N + n], active);
+          sum_x += load(&sum_x_part[m_share * N + n], active);
         }
-        store_around(&total[n], active, total2, around_caches);
+        store_around(&total[n], active, sum_x, around_caches);
       });
     }
     if (around_caches) finish_stores();

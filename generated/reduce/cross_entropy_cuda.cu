@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,13 +27,13 @@ using namespace kgen_cuda;
 template <class S, class T>
 struct CrossEntropyWorkspace {
   int64_t top_slots;
-  int64_t total_parts;
+  int64_t sum_loss_parts;
   int64_t ticket;
   int64_t bytes = 0;
 
   explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
     top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
-    total_parts = reserve(bytes, 1024, kBytes<S>);
+    sum_loss_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
@@ -65,8 +65,8 @@ __global__ void __launch_bounds__(512, 1)
       }
     }
     top = maximum(top, team.fold(top_own, [](S one, S other) { return S(maximum(one, other)); }));
-    S total = S(0);
-    S total_own = S(0);
+    S sum_exp_score = S(0);
+    S sum_exp_score_own = S(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
@@ -74,12 +74,13 @@ __global__ void __launch_bounds__(512, 1)
           keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += exp(to_value<T>(score_pack[i]) - top);
+        if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - top);
       }
     }
-    total = total + team.fold(total_own, [](S one, S other) { return S(one + other); });
+    sum_exp_score =
+        sum_exp_score + team.fold(sum_exp_score_own, [](S one, S other) { return S(one + other); });
     if (writes) {
-      loss[b] = log(total) + top -
+      loss[b] = log(sum_exp_score) + top -
                 (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
     }
   }
@@ -87,29 +88,29 @@ __global__ void __launch_bounds__(512, 1)
 
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
-    cross_entropy_part2_kernel(S* loss, S* mean_loss, Index B, S* total_parts, uint32_t* ticket,
+    cross_entropy_part2_kernel(S* loss, S* mean_loss, Index B, S* sum_loss_parts, uint32_t* ticket,
                                Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  S total_own = S(0);
+  S sum_loss_own = S(0);
   for (Index b_first = first + Index(threadIdx.x) * (16 / kBytes<S>); b_first < last;
        b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
     const Index remaining = Index(last - b_first);
     const auto loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&loss[b_first], remaining);
 #pragma unroll
     for (int i = 0; i < 16 / kBytes<S>; ++i) {
-      if (i < remaining) total_own += loss_pack[i];
+      if (i < remaining) sum_loss_own += loss_pack[i];
     }
   }
-  const S total_part = block_fold(total_own, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) total_parts[blockIdx.x] = total_part;
+  const S sum_loss_part = block_fold(sum_loss_own, [](S one, S other) { return S(one + other); });
+  if (threadIdx.x == 0) sum_loss_parts[blockIdx.x] = sum_loss_part;
   if (!is_last_block(ticket, gridDim.x)) return;
-  S total_own2 = S(0);
+  S sum_loss_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    total_own2 = total_own2 + total_parts[part];
+    sum_loss_of_thread = sum_loss_of_thread + sum_loss_parts[part];
   }
-  const S total = block_fold(total_own2, [](S one, S other) { return S(one + other); });
-  if (threadIdx.x == 0) mean_loss[0] = total / S(maximum(int64_t(B), int64_t{1}));
+  const S sum_loss = block_fold(sum_loss_of_thread, [](S one, S other) { return S(one + other); });
+  if (threadIdx.x == 0) mean_loss[0] = sum_loss / S(maximum(int64_t(B), int64_t{1}));
 }
 
 template <class Index, class S, class T>
@@ -135,7 +136,7 @@ cudaError_t cross_entropy(const Stored<T>* score, const int32_t* target, S* loss
     if (const cudaError_t error = launch(wide ? cross_entropy_part2_kernel<true, Index, S, T>
                                               : cross_entropy_part2_kernel<false, Index, S, T>,
                                          chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<S*>(workspace + space.total_parts),
+                                         B, reinterpret_cast<S*>(workspace + space.sum_loss_parts),
                                          reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
         error != cudaSuccess)
       return error;

@@ -2,9 +2,9 @@
 //
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
-// Phase 1 of cross_entropy_f32_f32: one thread does the rest.
+// Phase 1 of cross_entropy_f32_f32: one thread computes sum_loss.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
-// Phase 3: one thread does the rest.
+// Phase 3: one thread computes mean_loss.
 // Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 
 #include "cross_entropy.h"
@@ -22,7 +22,7 @@
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,13 +36,13 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct CrossEntropyWorkspace {
-  int64_t total2_parts;
+  int64_t sum_loss_parts;
   int64_t bytes = 0;
 
   explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
-    total2_parts = reserve(bytes, 256, kBytes<S>);
+    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -52,19 +52,20 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
                    char* workspace) {
   const CrossEntropyWorkspace<S, T> space(B, V);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  S* const total2_parts = reinterpret_cast<S*>(workspace + space.total2_parts);
+  S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      S total2 = S(0);
+      S sum_loss = S(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
         S top = -S(INFINITY);
-        S total = S(0);
+        S sum_exp_score = S(0);
         for (int64_t v_first = 0; v_first < V; v_first += 4096) {
           const int64_t v_end = smaller(v_first + 4096, V);
           const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
           S top_now = top;
+          // One pass along v: top_now.
           Extreme<S, kLanesOf<S>> top_now_lanes = -S(INFINITY);
           for_lanes<kLanesOf<S>>(v_first, v_end, [=, &top_now_lanes](int64_t v, auto active) IN_SET {
             top_now_lanes = maximum(top_now_lanes,
@@ -72,29 +73,36 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
           });
           top_now = maximum(top_now, across(top_now_lanes,
                                             [](auto one, auto other) IN_SET { return maximum(one, other); }));
-          if (top_now > top) total = top > -S(INFINITY) ? total * std::exp(top - top_now) : S(0);
+          // A greater value: what was added up so far is scaled down to it.
+          if (top_now > top) {
+            sum_exp_score = top > -S(INFINITY) ? rounded(sum_exp_score * std::exp(top - top_now)) : S(0);
+          }
           top = top_now;
-          Vector<S> total_lanes = S(0);
-          for_lanes<kLanesOf<S>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
+          // One pass along v: sum_exp_score.
+          Vector<S> sum_exp_score_lanes = S(0);
+          for_lanes<kLanesOf<S>>(v_first, v_end, [=, &sum_exp_score_lanes](int64_t v, auto active) IN_SET {
             if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-            total_lanes += keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
+            sum_exp_score_lanes +=
+                keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
           });
-          total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_exp_score +=
+              across(sum_exp_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
         const S loss_here =
-            std::log(total) + top -
+            std::log(sum_exp_score) + top -
             (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
         loss[b] = loss_here;
-        total2 += loss_here;
+        sum_loss += loss_here;
       }
-      total2_parts[b_first / b_chunk] = total2;
+      sum_loss_parts[b_first / b_chunk] = sum_loss;
     }
   });
-  S total2 = S(0);
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  S sum_loss = S(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    total2 = total2 + total2_parts[b_first / b_chunk];
+    sum_loss = sum_loss + sum_loss_parts[b_first / b_chunk];
   }
-  mean_loss[0] = total2 / S(maximum(B, int64_t{1}));
+  mean_loss[0] = sum_loss / S(maximum(B, int64_t{1}));
 }
 
 // Checks the arguments, then runs.

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -44,13 +44,13 @@ __global__ void __launch_bounds__(512, 1)
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
+    const Index m_index = item;
     Value<T> m = -Value<T>(INFINITY);
     Value<T> m_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_ * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_index * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
@@ -58,20 +58,20 @@ __global__ void __launch_bounds__(512, 1)
       }
     }
     m = maximum(m, team.fold(m_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    Value<T> sum_exp_x = Value<T>(0);
+    Value<T> sum_exp_x_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
+          keeps ? &x_kept[n_first - first] : &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += exp(to_value<T>(x_pack[i]) - m);
+        if (i < remaining) sum_exp_x_own += exp(to_value<T>(x_pack[i]) - m);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-    if (writes) y[m_] = to_stored<T>(is_inf(m) ? m : m + log(total));
+    sum_exp_x = sum_exp_x + team.fold(sum_exp_x_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    if (writes) y[m_index] = to_stored<T>(is_inf(m) ? m : m + log(sum_exp_x));
   }
 }
 

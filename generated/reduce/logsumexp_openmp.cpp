@@ -4,9 +4,9 @@
 //
 // Phase 1 of logsumexp_f32: threads share N_shares, M, neighbours along N, where there are several
 //   N_shares.
-// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 2: one thread computes y, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
-// Through the workspace: m_part, total_part.
+// Through the workspace: m_part, sum_exp_x_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -25,7 +25,7 @@
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,14 +42,22 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
   const bool around_caches = M * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
-        Vector<T> m = -Value<T>(INFINITY);
-        for (int64_t n = 0; n < N; ++n) m = maximum(m, to_value<T>(load_every(&x[m_ * N + n], N, active)));
-        Vector<T> total = Value<T>(0);
-        for (int64_t n = 0; n < N; ++n) total += exp(to_value<T>(load_every(&x[m_ * N + n], N, active)) - m);
-        store_around(&y[m_], active, to_stored<T>(choose(is_inf(m), m, m + log(total))), around_caches);
-      });
+    for (int64_t m_index_first = 0; m_index_first < M; m_index_first += 256) {
+      for_lanes<kLanesOf<T>>(
+          m_index_first, smaller(m_index_first + 256, M), [=](int64_t m_index, auto active) IN_SET {
+            Vector<T> m = -Value<T>(INFINITY);
+            // One pass along n: m.
+            for (int64_t n = 0; n < N; ++n) {
+              m = maximum(m, to_value<T>(load_every(&x[m_index * N + n], N, active)));
+            }
+            Vector<T> sum_exp_x = Value<T>(0);
+            // One pass along n: sum_exp_x.
+            for (int64_t n = 0; n < N; ++n) {
+              sum_exp_x += exp(to_value<T>(load_every(&x[m_index * N + n], N, active)) - m);
+            }
+            store_around(&y[m_index], active, to_stored<T>(choose(is_inf(m), m, m + log(sum_exp_x))),
+                         around_caches);
+          });
     }
     if (around_caches) finish_stores();
   });
@@ -58,13 +66,13 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogsumexpWorkspace {
-  int64_t m_part, total_part;
+  int64_t m_part, sum_exp_x_part;
   int64_t bytes = 0;
 
   explicit LogsumexpWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     m_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    total_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    sum_exp_x_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -74,80 +82,95 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const LogsumexpWorkspace<T> space(M, N);
   Value<T>* const m_part = reinterpret_cast<Value<T>*>(workspace + space.m_part);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const sum_exp_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_exp_x_part);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t m_ = 0; m_ < M; ++m_) {
+        for (int64_t m_index = 0; m_index < M; ++m_index) {
           Value<T> m = -Value<T>(INFINITY);
-          Value<T> total = Value<T>(0);
+          Value<T> sum_exp_x = Value<T>(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const int64_t n_part_end = smaller(n_first + 4096, n_end);
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
             Value<T> m_now = m;
+            // One pass along n: m_now.
             Extreme<Value<T>, kLanesOf<T>> m_now_lanes = -Value<T>(INFINITY);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
-              m_now_lanes = maximum(
-                  m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
+            for_lanes<kLanesOf<T>>(n_first, n_part_end, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
+              m_now_lanes = maximum(m_now_lanes, keep(active, to_value<T>(load(&x[m_index * N + n], active)),
+                                                      -Value<T>(INFINITY)));
             });
             m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-            if (m_now > m) total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+            if (m_now > m) {
+              sum_exp_x = m > -Value<T>(INFINITY) ? rounded(sum_exp_x * std::exp(m - m_now)) : Value<T>(0);
+            }
             m = m_now;
-            Vector<T> total_lanes = Value<T>(0);
-            for_lanes<kLanesOf<T>>(n_first, n_end2, [=, &total_lanes](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-              total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
+            // One pass along n: sum_exp_x.
+            Vector<T> sum_exp_x_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_first, n_part_end, [=, &sum_exp_x_lanes](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_part(&x[m_index * N + n], n_first, n_part_end, n_end, N + n_begin);
+              sum_exp_x_lanes +=
+                  keep(active, exp(to_value<T>(load(&x[m_index * N + n], active)) - m), Value<T>(0));
             });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_exp_x += across(sum_exp_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          m_part[n_share * M + m_] = m;
-          total_part[n_share * M + m_] = total;
+          m_part[n_share * M + m_index] = m;
+          sum_exp_x_part[n_share * M + m_index] = sum_exp_x;
         }
       }
     });
-    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m_, auto active) IN_SET {
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m_index, auto active) IN_SET {
       Vector<T> m = -Value<T>(INFINITY);
-      Vector<T> total = Value<T>(0);
+      Vector<T> sum_exp_x = Value<T>(0);
+      // Puts the shares together, in order: m.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        m = maximum(m, load(&m_part[n_share * M + m_], active));
+        m = maximum(m, load(&m_part[n_share * M + m_index], active));
       }
+      // Puts the shares together, in order: sum_exp_x.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += choose(
-            load(&m_part[n_share * M + m_], active) == -Value<T>(INFINITY) && m > -Value<T>(INFINITY),
+        sum_exp_x += choose(
+            load(&m_part[n_share * M + m_index], active) == -Value<T>(INFINITY) && m > -Value<T>(INFINITY),
             Value<T>(0),
-            load(&total_part[n_share * M + m_], active) * exp(load(&m_part[n_share * M + m_], active) - m));
+            load(&sum_exp_x_part[n_share * M + m_index], active) *
+                exp(load(&m_part[n_share * M + m_index], active) - m));
       }
-      store(&y[m_], active, to_stored<T>(choose(is_inf(m), m, m + log(total))));
+      store(&y[m_index], active, to_stored<T>(choose(is_inf(m), m, m + log(sum_exp_x))));
     });
   } else {
+    // Each fold in one piece.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
-      for (int64_t m_ = 0; m_ < M; ++m_) {
+      for (int64_t m_index = 0; m_index < M; ++m_index) {
         Value<T> m = -Value<T>(INFINITY);
-        Value<T> total = Value<T>(0);
+        Value<T> sum_exp_x = Value<T>(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
           Value<T> m_now = m;
+          // One pass along n: m_now.
           Extreme<Value<T>, kLanesOf<T>> m_now_lanes = -Value<T>(INFINITY);
           for_lanes<kLanesOf<T>>(n_first, n_end, [=, &m_now_lanes](int64_t n, auto active) IN_SET {
-            m_now_lanes = maximum(
-                m_now_lanes, keep(active, to_value<T>(load(&x[m_ * N + n], active)), -Value<T>(INFINITY)));
+            m_now_lanes = maximum(m_now_lanes, keep(active, to_value<T>(load(&x[m_index * N + n], active)),
+                                                    -Value<T>(INFINITY)));
           });
           m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-          if (m_now > m) total = m > -Value<T>(INFINITY) ? total * std::exp(m - m_now) : Value<T>(0);
+          if (m_now > m) {
+            sum_exp_x = m > -Value<T>(INFINITY) ? rounded(sum_exp_x * std::exp(m - m_now)) : Value<T>(0);
+          }
           m = m_now;
-          Vector<T> total_lanes = Value<T>(0);
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-            total_lanes += keep(active, exp(to_value<T>(load(&x[m_ * N + n], active)) - m), Value<T>(0));
+          // One pass along n: sum_exp_x.
+          Vector<T> sum_exp_x_lanes = Value<T>(0);
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_exp_x_lanes](int64_t n, auto active) IN_SET {
+            if (from_memory) prefetch_part(&x[m_index * N + n], n_first, n_end, N, N);
+            sum_exp_x_lanes +=
+                keep(active, exp(to_value<T>(load(&x[m_index * N + n], active)) - m), Value<T>(0));
           });
-          total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_exp_x += across(sum_exp_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        y[m_] = to_stored<T>(is_inf(m) ? m : m + std::log(total));
+        y[m_index] = to_stored<T>(is_inf(m) ? m : m + std::log(sum_exp_x));
       }
     });
   }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,11 +23,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MeanVarianceWorkspace {
-  int64_t total_slots;
+  int64_t sum_x_slots;
   int64_t bytes = 0;
 
   explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
-    total_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -44,37 +44,37 @@ __global__ void __launch_bounds__(512, 1)
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
-    const Index m_ = item;
-    S total = S(0);
-    S total_own = S(0);
+    const Index m_index = item;
+    S sum_x = S(0);
+    S sum_x_own = S(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_ * N + n_first], remaining);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_index * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
-    total = total + team.fold(total_own, [](S a, S b) { return S(a + b); });
-    const S m = total / S(int64_t(N));
-    if (writes) row_mean[m_] = m;
-    S total2 = S(0);
-    S total2_own = S(0);
+    sum_x = sum_x + team.fold(sum_x_own, [](S a, S b) { return S(a + b); });
+    const S m = sum_x / S(int64_t(N));
+    if (writes) row_mean[m_index] = m;
+    S sum_d_squared = S(0);
+    S sum_d_squared_own = S(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[m_ * N + n_first], remaining);
+          keeps ? &x_kept[n_first - first] : &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const S d = to_value<T>(x_pack[i]) - m;
-        if (i < remaining) total2_own += d * d;
+        if (i < remaining) sum_d_squared_own += d * d;
       }
     }
-    total2 = total2 + team.fold(total2_own, [](S a, S b) { return S(a + b); });
-    if (writes) row_variance[m_] = total2 / S(int64_t(N));
+    sum_d_squared = sum_d_squared + team.fold(sum_d_squared_own, [](S a, S b) { return S(a + b); });
+    if (writes) row_variance[m_index] = sum_d_squared / S(int64_t(N));
   }
 }
 
@@ -86,7 +86,7 @@ cudaError_t mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int6
   const RowShape shape(N, 1, M, kBytes<T>, 128);
   if (const cudaError_t error = launch_rows(
           wide ? mean_variance_kernel<true, Index, S, T> : mean_variance_kernel<false, Index, S, T>, shape,
-          workspace + space.total_slots, stream, x, row_mean, row_variance, M, N);
+          workspace + space.sum_x_slots, stream, x, row_mean, row_variance, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -4,9 +4,9 @@
 //
 // Phase 1 of mean_variance_f32_f32: threads share N_shares, M, neighbours along N, where there are
 //   several N_shares.
-// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 2: one thread computes row_mean, row_variance, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
-// Through the workspace: total_part, seen_part.
+// Through the workspace: sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -23,7 +23,7 @@
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,19 +40,22 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
   const bool around_caches = M * (2 * kBytes<S>) >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 256) {
-      for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m_, auto active) IN_SET {
-        Vector<S> total = S(0);
-        for (int64_t n = 0; n < N; ++n) total += to_value<T>(load_every(&x[m_ * N + n], N, active));
-        const auto m = quotient(total, S(N));
-        store_around(&row_mean[m_], active, m, around_caches);
-        Vector<S> total2 = S(0);
-        for (int64_t n = 0; n < N; ++n) {
-          const auto d = to_value<T>(load_every(&x[m_ * N + n], N, active)) - m;
-          total2 += d * d;
-        }
-        store_around(&row_variance[m_], active, quotient(total2, S(N)), around_caches);
-      });
+    for (int64_t m_index_first = 0; m_index_first < M; m_index_first += 256) {
+      for_lanes<kLanesOf<S>>(
+          m_index_first, smaller(m_index_first + 256, M), [=](int64_t m_index, auto active) IN_SET {
+            Vector<S> sum_x = S(0);
+            // One pass along n: sum_x.
+            for (int64_t n = 0; n < N; ++n) sum_x += to_value<T>(load_every(&x[m_index * N + n], N, active));
+            const auto m = quotient(sum_x, S(N));
+            store_around(&row_mean[m_index], active, m, around_caches);
+            Vector<S> sum_d_squared = S(0);
+            // One pass along n: sum_d_squared.
+            for (int64_t n = 0; n < N; ++n) {
+              const auto d = to_value<T>(load_every(&x[m_index * N + n], N, active)) - m;
+              sum_d_squared = multiply_add(d, d, sum_d_squared);
+            }
+            store_around(&row_variance[m_index], active, quotient(sum_d_squared, S(N)), around_caches);
+          });
     }
     if (around_caches) finish_stores();
   });
@@ -61,14 +64,14 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MeanVarianceWorkspace {
-  int64_t total_part2, total_part3, seen_part;
+  int64_t sum_x_part, sum_d_squared_part, count_before_part;
   int64_t bytes = 0;
 
   explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part2 = reserve(bytes, N_shares * M, kBytes<S>);
-    total_part3 = reserve(bytes, N_shares * M, kBytes<S>);
-    seen_part = reserve(bytes, N_shares * M, kBytes<S>);
+    sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
+    sum_d_squared_part = reserve(bytes, N_shares * M, kBytes<S>);
+    count_before_part = reserve(bytes, N_shares * M, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -77,104 +80,117 @@ template <class S, class T>
 void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const MeanVarianceWorkspace<S, T> space(M, N);
-  S* const total_part2 = reinterpret_cast<S*>(workspace + space.total_part2);
-  S* const total_part3 = reinterpret_cast<S*>(workspace + space.total_part3);
-  S* const seen_part = reinterpret_cast<S*>(workspace + space.seen_part);
+  S* const sum_x_part = reinterpret_cast<S*>(workspace + space.sum_x_part);
+  S* const sum_d_squared_part = reinterpret_cast<S*>(workspace + space.sum_d_squared_part);
+  S* const count_before_part = reinterpret_cast<S*>(workspace + space.count_before_part);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        for (int64_t m_ = 0; m_ < M; ++m_) {
-          S total = S(0);
-          S seen = S(0);
-          S total2 = S(0);
+        for (int64_t m_index = 0; m_index < M; ++m_index) {
+          S sum_x = S(0);
+          S count_before = S(0);
+          S sum_d_squared = S(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {
-            const int64_t n_end2 = smaller(n_first + 4096, n_end);
+            const int64_t n_part_end = smaller(n_first + 4096, n_end);
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-            const S here = S(n_end2 - n_first);
-            S total_part = S(0);
-            Sum<S, kLanesOf<S>> total_part_lanes = S(0);
-            for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
-              total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
-            });
-            total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            const S mean = total_part / here;
-            Sum<S, kLanesOf<S>> total2_lanes = S(0);
-            for_lanes<kLanesOf<S>>(n_first, n_end2, [=, &total2_lanes](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end2, n_end, N + n_begin);
-              const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
-              total2_lanes += keep(active, d * d, S(0));
-            });
-            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            if (seen > S(0)) {
-              const S apart = mean - total / seen;
-              total2 += apart * apart * (seen * here / (seen + here));
+            const S count_in_block = S(n_part_end - n_first);
+            S sum_x_in_block = S(0);
+            // One pass along n: sum_x_in_block.
+            Sum<S, kLanesOf<S>> sum_x_in_block_lanes = S(0);
+            for_lanes<kLanesOf<S>>(
+                n_first, n_part_end, [=, &sum_x_in_block_lanes](int64_t n, auto active) IN_SET {
+                  sum_x_in_block_lanes += keep(active, to_value<T>(load(&x[m_index * N + n], active)), S(0));
+                });
+            sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            const S mean_x_in_block = sum_x_in_block / count_in_block;
+            // One pass along n: sum_d_squared.
+            Sum<S, kLanesOf<S>> sum_d_squared_lanes = S(0);
+            for_lanes<kLanesOf<S>>(
+                n_first, n_part_end, [=, &sum_d_squared_lanes](int64_t n, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_part(&x[m_index * N + n], n_first, n_part_end, n_end, N + n_begin);
+                  const auto d = to_value<T>(load(&x[m_index * N + n], active)) - mean_x_in_block;
+                  add_product(sum_d_squared_lanes, active, d, d);
+                });
+            sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            if (count_before > S(0)) {
+              const S mean_apart = mean_x_in_block - sum_x / count_before;
+              sum_d_squared += rounded(mean_apart * mean_apart *
+                                       (count_before * count_in_block / (count_before + count_in_block)));
             }
-            total += total_part;
-            seen += here;
+            sum_x += sum_x_in_block;
+            count_before += count_in_block;
           }
-          total_part2[n_share * M + m_] = total;
-          total_part3[n_share * M + m_] = total2;
-          seen_part[n_share * M + m_] = seen;
+          sum_x_part[n_share * M + m_index] = sum_x;
+          sum_d_squared_part[n_share * M + m_index] = sum_d_squared;
+          count_before_part[n_share * M + m_index] = count_before;
         }
       }
     });
-    for_lanes<kLanesOf<S>>(0, M, [=](int64_t m_, auto active) IN_SET {
-      Vector<S> total = S(0);
-      Vector<S> seen = S(0);
-      Vector<S> total2 = S(0);
+    for_lanes<kLanesOf<S>>(0, M, [=](int64_t m_index, auto active) IN_SET {
+      Vector<S> sum_x = S(0);
+      Vector<S> count_before = S(0);
+      Vector<S> sum_d_squared = S(0);
+      // Puts the shares together, in order: sum_x and count_before.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        total += load(&total_part2[n_share * M + m_], active);
-        seen += load(&seen_part[n_share * M + m_], active);
+        sum_x += load(&sum_x_part[n_share * M + m_index], active);
+        count_before += load(&count_before_part[n_share * M + m_index], active);
       }
+      // Puts the shares together, in order: sum_d_squared.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto apart =
-            load(&total_part2[n_share * M + m_], active) / load(&seen_part[n_share * M + m_], active) -
-            total / seen;
-        total2 += (load(&total_part3[n_share * M + m_], active) +
-                   apart * apart * load(&seen_part[n_share * M + m_], active));
+        const auto mean_apart = load(&sum_x_part[n_share * M + m_index], active) /
+                                    load(&count_before_part[n_share * M + m_index], active) -
+                                sum_x / count_before;
+        sum_d_squared += (load(&sum_d_squared_part[n_share * M + m_index], active) +
+                          mean_apart * mean_apart * load(&count_before_part[n_share * M + m_index], active));
       }
-      const auto m = quotient(total, S(N));
-      store(&row_mean[m_], active, m);
-      store(&row_variance[m_], active, quotient(total2, S(N)));
+      const auto m = quotient(sum_x, S(N));
+      store(&row_mean[m_index], active, m);
+      store(&row_variance[m_index], active, quotient(sum_d_squared, S(N)));
     });
   } else {
+    // Each fold in one piece.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
-      for (int64_t m_ = 0; m_ < M; ++m_) {
-        S total = S(0);
-        S seen = S(0);
-        S total2 = S(0);
+      for (int64_t m_index = 0; m_index < M; ++m_index) {
+        S sum_x = S(0);
+        S count_before = S(0);
+        S sum_d_squared = S(0);
         for (int64_t n_first = 0; n_first < N; n_first += 4096) {
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          const S here = S(n_end - n_first);
-          S total_part = S(0);
-          Sum<S, kLanesOf<S>> total_part_lanes = S(0);
-          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total_part_lanes](int64_t n, auto active) IN_SET {
-            total_part_lanes += keep(active, to_value<T>(load(&x[m_ * N + n], active)), S(0));
+          const S count_in_block = S(n_end - n_first);
+          S sum_x_in_block = S(0);
+          // One pass along n: sum_x_in_block.
+          Sum<S, kLanesOf<S>> sum_x_in_block_lanes = S(0);
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block_lanes](int64_t n, auto active) IN_SET {
+            sum_x_in_block_lanes += keep(active, to_value<T>(load(&x[m_index * N + n], active)), S(0));
           });
-          total_part += across(total_part_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          const S mean = total_part / here;
-          Sum<S, kLanesOf<S>> total2_lanes = S(0);
-          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &total2_lanes](int64_t n, auto active) IN_SET {
-            if (from_memory) prefetch_part(&x[m_ * N + n], n_first, n_end, N, N);
-            const auto d = to_value<T>(load(&x[m_ * N + n], active)) - mean;
-            total2_lanes += keep(active, d * d, S(0));
+          sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          const S mean_x_in_block = sum_x_in_block / count_in_block;
+          // One pass along n: sum_d_squared.
+          Sum<S, kLanesOf<S>> sum_d_squared_lanes = S(0);
+          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_d_squared_lanes](int64_t n, auto active) IN_SET {
+            if (from_memory) prefetch_part(&x[m_index * N + n], n_first, n_end, N, N);
+            const auto d = to_value<T>(load(&x[m_index * N + n], active)) - mean_x_in_block;
+            add_product(sum_d_squared_lanes, active, d, d);
           });
-          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          if (seen > S(0)) {
-            const S apart = mean - total / seen;
-            total2 += apart * apart * (seen * here / (seen + here));
+          sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          if (count_before > S(0)) {
+            const S mean_apart = mean_x_in_block - sum_x / count_before;
+            sum_d_squared += rounded(mean_apart * mean_apart *
+                                     (count_before * count_in_block / (count_before + count_in_block)));
           }
-          total += total_part;
-          seen += here;
+          sum_x += sum_x_in_block;
+          count_before += count_in_block;
         }
-        const S m = total / S(N);
-        row_mean[m_] = m;
-        row_variance[m_] = total2 / S(N);
+        const S m = sum_x / S(N);
+        row_mean[m_index] = m;
+        row_variance[m_index] = sum_d_squared / S(N);
       }
     });
   }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,49 +22,49 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct RowSumWorkspace {
-  int64_t total2_parts;
-  int64_t total2_tickets;
+  int64_t sum_x_parts;
+  int64_t sum_x_tickets;
   int64_t bytes = 0;
 
   explicit RowSumWorkspace(int64_t M, int64_t N) {
-    total2_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<S>);
-    total2_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
+    sum_x_parts = reserve(bytes, RowShape(N, 1, M, 0, 1024).parts, kBytes<S>);
+    sum_x_tickets = reserve(bytes, RowShape(N, 1, M, 0, 1024).tickets, 4);
   }
 };
 
 template <bool kWide, class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
-    row_sum_kernel(const Stored<T>* x, S* total, Index M, Index N, S* total2_parts, uint32_t* total2_tickets,
+    row_sum_kernel(const Stored<T>* x, S* total, Index M, Index N, S* sum_x_parts, uint32_t* sum_x_tickets,
                    Index chunk, unsigned chunks) {
   const Index items = Index(M);
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index m = item;
-    S total2 = S(0);
+    S sum_x = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, N));
-    S total2_own = S(0);
+    S sum_x_own = S(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total2_own += to_value<T>(x_pack[i]);
+        if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
-    total2_own = row_fold(total2_own, [](S a, S b) { return S(a + b); });
+    sum_x_own = row_fold(sum_x_own, [](S a, S b) { return S(a + b); });
     if (chunks > 1) {
-      if (threadIdx.x == 0) total2_parts[Index(blockIdx.x % chunks) * items + item] = total2_own;
-      if (!is_last_block(total2_tickets + blockIdx.x / chunks, chunks)) return;
-      total2_own = S(0);
+      if (threadIdx.x == 0) sum_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_x_own;
+      if (!is_last_block(sum_x_tickets + blockIdx.x / chunks, chunks)) return;
+      sum_x_own = S(0);
       for (unsigned part = threadIdx.x; part < chunks; part += blockDim.x) {
-        total2_own = total2_own + total2_parts[Index(part) * items + item];
+        sum_x_own = sum_x_own + sum_x_parts[Index(part) * items + item];
       }
-      total2_own = row_fold(total2_own, [](S a, S b) { return S(a + b); });
+      sum_x_own = row_fold(sum_x_own, [](S a, S b) { return S(a + b); });
     }
-    total2 = total2 + total2_own;
-    if (threadIdx.x == 0) total[m] = total2;
+    sum_x = sum_x + sum_x_own;
+    if (threadIdx.x == 0) total[m] = sum_x;
   }
 }
 
@@ -76,15 +76,15 @@ cudaError_t row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* wo
   const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
-                             : cudaMemsetAsync(workspace + space.total2_tickets, 0,
+                             : cudaMemsetAsync(workspace + space.sum_x_tickets, 0,
                                                static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
           launch(wide ? row_sum_kernel<true, Index, S, T> : row_sum_kernel<false, Index, S, T>, shape.blocks,
                  dim3(shape.threads, shape.together), 512, stream, x, total, M, N,
-                 reinterpret_cast<S*>(workspace + space.total2_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.total2_tickets), shape.chunk, shape.chunks);
+                 reinterpret_cast<S*>(workspace + space.sum_x_parts),
+                 reinterpret_cast<uint32_t*>(workspace + space.sum_x_tickets), shape.chunk, shape.chunks);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -6,7 +6,7 @@
 //   N_shares.
 // Phase 2: threads share M, neighbours along N, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
-// Through the workspace: total_part.
+// Through the workspace: sum_x_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -23,7 +23,7 @@
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,9 +42,10 @@ void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<S> total2 = S(0);
-        for (int64_t n = 0; n < N; ++n) total2 += to_value<T>(load_every(&x[m * N + n], N, active));
-        store_around(&total[m], active, total2, around_caches);
+        Vector<S> sum_x = S(0);
+        // One pass along n: sum_x.
+        for (int64_t n = 0; n < N; ++n) sum_x += to_value<T>(load_every(&x[m * N + n], N, active));
+        store_around(&total[m], active, sum_x, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -54,12 +55,12 @@ void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct RowSumWorkspace {
-  int64_t total_part;
+  int64_t sum_x_part;
   int64_t bytes = 0;
 
   explicit RowSumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    total_part = reserve(bytes, N_shares * M, kBytes<S>);
+    sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -68,23 +69,25 @@ template <class S, class T>
 void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const RowSumWorkspace<S, T> space(M, N);
-  S* const total_part = reinterpret_cast<S*>(workspace + space.total_part);
+  S* const sum_x_part = reinterpret_cast<S*>(workspace + space.sum_x_part);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          S total2 = S(0);
+          S sum_x = S(0);
           const int64_t n_begin = n_share * N / N_shares, n_end = (n_share + 1) * N / N_shares;
+          // One pass along this share of n: sum_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<S, kLanesOf<S>> total2_lanes = S(0);
+            Sum<S, kLanesOf<S>> sum_x_lanes = S(0);
             for_lanes<kLanesOf<S>>(
-                n_block, smaller(n_block + 4096, n_end), [=, &total2_lanes](int64_t n, auto active) IN_SET {
-                  total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
+                n_block, smaller(n_block + 4096, n_end), [=, &sum_x_lanes](int64_t n, auto active) IN_SET {
+                  sum_x_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
                 });
-            total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * M + m] = total2;
+          sum_x_part[n_share * M + m] = sum_x;
         }
       }
     });
@@ -93,31 +96,34 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
       OMP(omp for schedule(static) nowait)
       for (int64_t m_first = 0; m_first < M; m_first += 256) {
         for_lanes<kLanesOf<S>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-          Vector<S> total2 = S(0);
+          Vector<S> sum_x = S(0);
+          // Puts the shares together, in order: sum_x.
           for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-            total2 += load(&total_part[n_share * M + m], active);
+            sum_x += load(&sum_x_part[n_share * M + m], active);
           }
-          store_around(&total[m], active, total2, around_caches);
+          store_around(&total[m], active, sum_x, around_caches);
         });
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Each fold in one piece.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-        S total2 = S(0);
+        S sum_x = S(0);
+        // One pass along n: sum_x.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<S, kLanesOf<S>> total2_lanes = S(0);
+          Sum<S, kLanesOf<S>> sum_x_lanes = S(0);
           for_lanes<kLanesOf<S>>(
-              n_block, smaller(n_block + 4096, N), [=, &total2_lanes](int64_t n, auto active) IN_SET {
+              n_block, smaller(n_block + 4096, N), [=, &sum_x_lanes](int64_t n, auto active) IN_SET {
                 if (from_memory) prefetch_soon(2048, &x[m * N + n]);
-                total2_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
+                sum_x_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
               });
-          total2 += across(total2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        total[m] = total2;
+        total[m] = sum_x;
       }
     });
   }

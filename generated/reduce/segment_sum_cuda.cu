@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -30,14 +30,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
   const Index d = Index(item % D);
   const auto n_start = row_at(start, b, N);
   const auto n_count = row_at(start, b + 1, N) - n_start;
-  Value<T> total = Value<T>(0);
-  Value<T> total_own = Value<T>(0);
+  Value<T> sum_x = Value<T>(0);
+  Value<T> sum_x_own = Value<T>(0);
 #pragma unroll 4
   for (Index n = Index(threadIdx.y); n < n_count; n += Index(blockDim.y)) {
-    total_own += to_value<T>(x[(n_start + n) * D + d]);
+    sum_x_own += to_value<T>(x[(n_start + n) * D + d]);
   }
-  total = total + column_fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-  if (writes) y[b * D + d] = to_stored<T>(total);
+  sum_x = sum_x + column_fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+  if (writes) y[b * D + d] = to_stored<T>(sum_x);
 }
 
 template <class Index, class T>

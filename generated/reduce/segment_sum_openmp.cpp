@@ -6,7 +6,7 @@
 //   several N_shares.
 // Phase 2: threads share B, D, neighbours along D, where there are several N_shares.
 // Phase 3: threads share B, D, neighbours along D, unless there are several N_shares.
-// Through the workspace: total_part.
+// Through the workspace: sum_x_part.
 // Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
 
 #include "segment_sum.h"
@@ -22,7 +22,7 @@
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,13 +36,13 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SegmentSumWorkspace {
-  int64_t total_part;
+  int64_t sum_x_part;
   int64_t bytes = 0;
 
   explicit SegmentSumWorkspace(int64_t B, int64_t N, int64_t D) {
     const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
                                                ceil_div(floor_div(N, larger(1, B)), 256)));
-    total_part = reserve(bytes, N_shares * B * D, kBytes<Value<T>>);
+    sum_x_part = reserve(bytes, N_shares * B * D, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -53,8 +53,9 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
   const int64_t N_shares = larger(
       1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
   const SegmentSumWorkspace<T> space(B, N, D);
-  Value<T>* const total_part = reinterpret_cast<Value<T>*>(workspace + space.total_part);
+  Value<T>* const sum_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_part);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t d_part = share_of<8192 / kBytes<Value<T>>>(D, N_shares * B);
     in_parallel(product_of(N, D) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(dynamic, larger(1, N_shares* B* D / 256)) nowait)
@@ -64,31 +65,33 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
             const int64_t d_end = smaller(d_first + d_part, D);
             const int64_t n_start = start[b];
             const int64_t n_count = start[b + 1] - n_start;
-            Value<T> total[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
-              store(&total[d - d_first], active, Value<T>(0));
+            Value<T> sum_x[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x](int64_t d, auto active) IN_SET {
+              store(&sum_x[d - d_first], active, Value<T>(0));
             });
             const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
             for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
-              const int64_t n_end2 = smaller(n_first + 512, n_end);
-              Value<T> part[8192 / kBytes<Value<T>>];
-              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
-                store(&part[d - d_first], active, Value<T>(0));
+              const int64_t n_part_end = smaller(n_first + 512, n_end);
+              Value<T> sum_x_in_block[8192 / kBytes<Value<T>>];
+              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x_in_block](int64_t d, auto active) IN_SET {
+                store(&sum_x_in_block[d - d_first], active, Value<T>(0));
               });
-              for (int64_t n = n_first; n < n_end2; ++n) {
-                for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
-                  store(&part[d - d_first], active,
-                        load(&part[d - d_first], active) +
+              for (int64_t n = n_first; n < n_part_end; ++n) {
+                for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x_in_block](int64_t d, auto active) IN_SET {
+                  store(&sum_x_in_block[d - d_first], active,
+                        load(&sum_x_in_block[d - d_first], active) +
                             to_value<T>(load(&x[(n_start + n) * D + d], active)));
                 });
               }
-              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
-                store(&total[d - d_first], active,
-                      load(&total[d - d_first], active) + load(&part[d - d_first], active));
-              });
+              for_lanes<kLanesOf<T>>(
+                  d_first, d_end, [=, &sum_x_in_block, &sum_x](int64_t d, auto active) IN_SET {
+                    store(&sum_x[d - d_first], active,
+                          load(&sum_x[d - d_first], active) + load(&sum_x_in_block[d - d_first], active));
+                  });
             }
-            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
-              store(&total_part[(n_share * B + b) * D + d], active, load(&total[d - d_first], active));
+            // One pass along d: fills sum_x_part.
+            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x](int64_t d, auto active) IN_SET {
+              store(&sum_x_part[(n_share * B + b) * D + d], active, load(&sum_x[d - d_first], active));
             });
           }
         }
@@ -100,17 +103,19 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t d_first = 0; d_first < D; d_first += 256) {
           for_lanes<kLanesOf<T>>(d_first, smaller(d_first + 256, D), [=](int64_t d, auto active) IN_SET {
-            Vector<T> total = Value<T>(0);
+            Vector<T> sum_x = Value<T>(0);
+            // Puts the shares together, in order: sum_x.
             for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-              total += load(&total_part[(n_share * B + b) * D + d], active);
+              sum_x += load(&sum_x_part[(n_share * B + b) * D + d], active);
             }
-            store_around(&y[b * D + d], active, to_stored<T>(total), around_caches);
+            store_around(&y[b * D + d], active, to_stored<T>(sum_x), around_caches);
           });
         }
       }
       if (around_caches) finish_stores();
     });
   } else {
+    // Each fold in one piece.
     const int64_t d_part = share_of<8192 / kBytes<Value<T>>>(D, B);
     const bool around_caches = B * D * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(N, D) > 16384, [&]() IN_SET {
@@ -120,31 +125,33 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
           const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          Value<T> total[8192 / kBytes<Value<T>>];
-          for_lanes<kLanesOf<T>>(d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
-            store(&total[d - d_first], active, Value<T>(0));
+          Value<T> sum_x[8192 / kBytes<Value<T>>];
+          for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x](int64_t d, auto active) IN_SET {
+            store(&sum_x[d - d_first], active, Value<T>(0));
           });
           for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
             const int64_t n_end = smaller(n_first + 512, n_count);
-            Value<T> part[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
-              store(&part[d - d_first], active, Value<T>(0));
+            Value<T> sum_x_in_block[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x_in_block](int64_t d, auto active) IN_SET {
+              store(&sum_x_in_block[d - d_first], active, Value<T>(0));
             });
             for (int64_t n = n_first; n < n_end; ++n) {
-              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part](int64_t d, auto active) IN_SET {
-                store(
-                    &part[d - d_first], active,
-                    load(&part[d - d_first], active) + to_value<T>(load(&x[(n_start + n) * D + d], active)));
+              for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x_in_block](int64_t d, auto active) IN_SET {
+                store(&sum_x_in_block[d - d_first], active,
+                      load(&sum_x_in_block[d - d_first], active) +
+                          to_value<T>(load(&x[(n_start + n) * D + d], active)));
               });
             }
-            for_lanes<kLanesOf<T>>(d_first, d_end, [=, &part, &total](int64_t d, auto active) IN_SET {
-              store(&total[d - d_first], active,
-                    load(&total[d - d_first], active) + load(&part[d - d_first], active));
-            });
+            for_lanes<kLanesOf<T>>(
+                d_first, d_end, [=, &sum_x_in_block, &sum_x](int64_t d, auto active) IN_SET {
+                  store(&sum_x[d - d_first], active,
+                        load(&sum_x[d - d_first], active) + load(&sum_x_in_block[d - d_first], active));
+                });
           }
+          // One pass along d: fills y.
           for_lines<kLanesOf<T>>(
-              around_caches, &y[b * D + d_first], d_first, d_end, [=, &total](int64_t d, auto active) IN_SET {
-                store_around(&y[b * D + d], active, to_stored<T>(load(&total[d - d_first], active)),
+              around_caches, &y[b * D + d_first], d_first, d_end, [=, &sum_x](int64_t d, auto active) IN_SET {
+                store_around(&y[b * D + d], active, to_stored<T>(load(&sum_x[d - d_first], active)),
                              around_caches);
               });
         }

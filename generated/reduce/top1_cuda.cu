@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,11 +24,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct Top1Workspace {
-  int64_t where_slots;
+  int64_t argmax_score_slots;
   int64_t bytes = 0;
 
   explicit Top1Workspace(int64_t B, int64_t V) {
-    where_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
+    argmax_score_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
@@ -46,12 +46,12 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    int64_t where = -1;
-    Value<T> best2 = Value<T>(0);
-    Value<T> greatest = -Value<T>(INFINITY);
-    int64_t where_own = -1;
-    Value<T> best2_own = Value<T>(0);
-    Value<T> greatest_own = -Value<T>(INFINITY);
+    int64_t argmax_score = -1;
+    Value<T> greatest_score = Value<T>(0);
+    Value<T> greatest_score_along_v = -Value<T>(INFINITY);
+    int64_t argmax_score_own = -1;
+    Value<T> greatest_score_own = Value<T>(0);
+    Value<T> greatest_score_along_v_own = -Value<T>(INFINITY);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
@@ -61,27 +61,30 @@ __global__ void __launch_bounds__(512, 1)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
         if (i < remaining) {
-          if (where_own < 0 || above(to_value<T>(score_pack[i]), best2_own)) {
-            best2_own = to_value<T>(score_pack[i]);
-            where_own = int64_t(v);
+          if (argmax_score_own < 0 || above(to_value<T>(score_pack[i]), greatest_score_own)) {
+            greatest_score_own = to_value<T>(score_pack[i]);
+            argmax_score_own = int64_t(v);
           }
         }
-        if (i < remaining) greatest_own = maximum(greatest_own, to_value<T>(score_pack[i]));
+        if (i < remaining) {
+          greatest_score_along_v_own = maximum(greatest_score_along_v_own, to_value<T>(score_pack[i]));
+        }
       }
     }
     const Best<Value<T>> found =
-        team.fold(Best<Value<T>>{best2_own, where_own},
+        team.fold(Best<Value<T>>{greatest_score_own, argmax_score_own},
                   [](Best<Value<T>> one, Best<Value<T>> other) { return first_above(one, other); });
-    if (found.index >= 0 && (where < 0 || above(found.value, best2))) {
-      best2 = found.value;
-      where = found.index;
+    if (found.index >= 0 && (argmax_score < 0 || above(found.value, greatest_score))) {
+      greatest_score = found.value;
+      argmax_score = found.index;
     }
-    greatest = maximum(greatest, team.fold(greatest_own, [](Value<T> one, Value<T> other) {
-      return Value<T>(maximum(one, other));
-    }));
-    if (writes) best[b] = int32_t(where);
-    Value<T> total = Value<T>(0);
-    Value<T> total_own = Value<T>(0);
+    greatest_score_along_v = maximum(greatest_score_along_v,
+                                     team.fold(greatest_score_along_v_own, [](Value<T> one, Value<T> other) {
+                                       return Value<T>(maximum(one, other));
+                                     }));
+    if (writes) best[b] = int32_t(argmax_score);
+    Value<T> sum_exp_score = Value<T>(0);
+    Value<T> sum_exp_score_own = Value<T>(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(last - v_first);
@@ -89,11 +92,13 @@ __global__ void __launch_bounds__(512, 1)
           keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += exp(to_value<T>(score_pack[i]) - greatest);
+        if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - greatest_score_along_v);
       }
     }
-    total = total + team.fold(total_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    if (writes) probability[b] = Value<T>(1) / total;
+    sum_exp_score = sum_exp_score + team.fold(sum_exp_score_own, [](Value<T> one, Value<T> other) {
+      return Value<T>(one + other);
+    });
+    if (writes) probability[b] = Value<T>(1) / sum_exp_score;
   }
 }
 
@@ -105,7 +110,7 @@ cudaError_t top1(const Stored<T>* score, int32_t* best, Value<T>* probability, i
   const RowShape shape(V, 1, B, kBytes<T>, 128);
   if (const cudaError_t error =
           launch_rows(wide ? top1_kernel<true, Index, T> : top1_kernel<false, Index, T>, shape,
-                      workspace + space.where_slots, stream, score, best, probability, B, V);
+                      workspace + space.argmax_score_slots, stream, score, best, probability, B, V);
       error != cudaSuccess)
     return error;
   return cudaSuccess;

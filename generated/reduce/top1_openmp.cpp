@@ -21,7 +21,7 @@
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -40,22 +40,27 @@ void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, in
     OMP(omp for schedule(static) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += 256) {
       for_lanes<kLanes64>(b_first, smaller(b_first + 256, B), [=](int64_t b, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> where = -1;
-        Lanes<Value<T>, kLanes64> best2 = Value<T>(0);
-        Lanes<Value<T>, kLanes64> greatest = -Value<T>(INFINITY);
+        Lanes<int64_t, kLanes64> argmax_score = -1;
+        Lanes<Value<T>, kLanes64> greatest_score = Value<T>(0);
+        Lanes<Value<T>, kLanes64> greatest_score_along_v = -Value<T>(INFINITY);
+        // One pass along v: argmax_score and greatest_score_along_v.
         for (int64_t v = 0; v < V; ++v) {
           const Lanes<Value<T>, kLanes64> value = to_value<T>(load_every(&score[b * V + v], V, active));
-          const auto better = where < 0 || value > best2 || (value != value && best2 == best2);
-          best2 = choose(better, value, best2);
-          where = choose(better, v, where);
-          greatest = maximum(greatest, to_value<T>(load_every(&score[b * V + v], V, active)));
+          const auto better = argmax_score < 0 || value > greatest_score ||
+                              (value != value && greatest_score == greatest_score);
+          greatest_score = choose(better, value, greatest_score);
+          argmax_score = choose(better, v, argmax_score);
+          greatest_score_along_v =
+              maximum(greatest_score_along_v, to_value<T>(load_every(&score[b * V + v], V, active)));
         }
-        store_around(&best[b], active, convert<int32_t>(where), around_caches);
-        Lanes<Value<T>, kLanes64> total = Value<T>(0);
+        store_around(&best[b], active, convert<int32_t>(argmax_score), around_caches);
+        Lanes<Value<T>, kLanes64> sum_exp_score = Value<T>(0);
+        // One pass along v: sum_exp_score.
         for (int64_t v = 0; v < V; ++v) {
-          total += exp(to_value<T>(load_every(&score[b * V + v], V, active)) - greatest);
+          sum_exp_score +=
+              exp(to_value<T>(load_every(&score[b * V + v], V, active)) - greatest_score_along_v);
         }
-        store_around(&probability[b], active, Value<T>(1) / total, around_caches);
+        store_around(&probability[b], active, Value<T>(1) / sum_exp_score, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -67,40 +72,51 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      int64_t where = -1;
-      Value<T> best2 = Value<T>(0);
-      Value<T> greatest = -Value<T>(INFINITY);
-      Value<T> total = Value<T>(0);
+      int64_t argmax_score = -1;
+      Value<T> greatest_score = Value<T>(0);
+      Value<T> greatest_score_along_v = -Value<T>(INFINITY);
+      Value<T> sum_exp_score = Value<T>(0);
       for (int64_t v_first = 0; v_first < V; v_first += 4096) {
         const int64_t v_end = smaller(v_first + 4096, V);
         const bool from_memory = B * V * kBytes<T> >= kBeyondCaches;
-        Value<T> greatest_now = greatest;
-        Best<Value<T>, int32_t, kLanesOf<T>, true> best2_lanes;
-        Extreme<Value<T>, kLanesOf<T>> greatest_now_lanes = -Value<T>(INFINITY);
+        Value<T> greatest_score_along_v_now = greatest_score_along_v;
+        // One pass along v: argmax_score and greatest_score_along_v_now.
+        Best<Value<T>, int32_t, kLanesOf<T>, true> greatest_score_lanes;
+        Extreme<Value<T>, kLanesOf<T>> greatest_score_along_v_now_lanes = -Value<T>(INFINITY);
         for_lanes<kLanesOf<T>>(
-            v_first, v_end, [=, &best2_lanes, &greatest_now_lanes](int64_t v, auto active) IN_SET {
-              const auto score_ = to_value<T>(load_once(&score[b * V + v], active));
-              best2_lanes.meet(mask_of(active), score_, positions_as<int32_t, kLanesOf<T>>(v - v_first));
-              greatest_now_lanes = maximum(greatest_now_lanes, keep(active, score_, -Value<T>(INFINITY)));
+            v_first, v_end,
+            [=, &greatest_score_lanes, &greatest_score_along_v_now_lanes](int64_t v, auto active) IN_SET {
+              const auto score_here = to_value<T>(load_once(&score[b * V + v], active));
+              greatest_score_lanes.meet(mask_of(active), score_here,
+                                        positions_as<int32_t, kLanesOf<T>>(v - v_first));
+              greatest_score_along_v_now_lanes =
+                  maximum(greatest_score_along_v_now_lanes, keep(active, score_here, -Value<T>(INFINITY)));
             });
-        fold_best(best2_lanes, v_first, where, best2, above<Value<T>>);
-        greatest_now = maximum(greatest_now, across(greatest_now_lanes, [](auto one, auto other) IN_SET {
-                                 return maximum(one, other);
-                               }));
-        if (greatest_now > greatest) {
-          total = greatest > -Value<T>(INFINITY) ? total * std::exp(greatest - greatest_now) : Value<T>(0);
+        fold_best(greatest_score_lanes, v_first, argmax_score, greatest_score, above<Value<T>>);
+        greatest_score_along_v_now =
+            maximum(greatest_score_along_v_now,
+                    across(greatest_score_along_v_now_lanes,
+                           [](auto one, auto other) IN_SET { return maximum(one, other); }));
+        // A greater value: what was added up so far is scaled down to it.
+        if (greatest_score_along_v_now > greatest_score_along_v) {
+          sum_exp_score =
+              greatest_score_along_v > -Value<T>(INFINITY)
+                  ? rounded(sum_exp_score * std::exp(greatest_score_along_v - greatest_score_along_v_now))
+                  : Value<T>(0);
         }
-        greatest = greatest_now;
-        Vector<T> total_lanes = Value<T>(0);
-        for_lanes<kLanesOf<T>>(v_first, v_end, [=, &total_lanes](int64_t v, auto active) IN_SET {
+        greatest_score_along_v = greatest_score_along_v_now;
+        // One pass along v: sum_exp_score.
+        Vector<T> sum_exp_score_lanes = Value<T>(0);
+        for_lanes<kLanesOf<T>>(v_first, v_end, [=, &sum_exp_score_lanes](int64_t v, auto active) IN_SET {
           if (from_memory) prefetch_part(&score[b * V + v], v_first, v_end, V, V);
-          total_lanes +=
-              keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest), Value<T>(0));
+          sum_exp_score_lanes +=
+              keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest_score_along_v),
+                   Value<T>(0));
         });
-        total += across(total_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_exp_score += across(sum_exp_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
       }
-      best[b] = int32_t(where);
-      probability[b] = Value<T>(1) / total;
+      best[b] = int32_t(argmax_score);
+      probability[b] = Value<T>(1) / sum_exp_score;
     }
   });
 }

@@ -6,7 +6,7 @@
 //   several M_shares.
 // Phase 2: a block for each of N, where there are several M_shares.
 // Phase 3: a thread for each of M_shares, N, neighbours along N.
-// Through the workspace: total_part, start.
+// Through the workspace: share_total_x, share_start.
 // Bytes that cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "cumsum_columns.h"
@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,64 +26,67 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumColumnsWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
     (void)M;
     const int64_t M_shares =
         larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
-    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, kBytes<T>);
-    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, kBytes<T>);
+    share_total_x = reserve(bytes, M_shares > 1 ? M_shares * N : 0, kBytes<T>);
+    share_start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, kBytes<T>);
   }
 };
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    cumsum_columns_part1_kernel(const T* x, Index M, Index N, Index M_shares, T* total_part) {
+    cumsum_columns_part1_kernel(const T* x, Index M, Index N, Index M_shares, T* share_total_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  T total = T(0);
-  for (Index m = Index(m_begin); m < m_end; ++m) total += x[m * N + n];
-  total_part[m_share * N + n] = total;
+  T total_x = T(0);
+  // One pass along this share of m: total_x.
+  for (Index m = Index(m_begin); m < m_end; ++m) total_x += x[m * N + n];
+  share_total_x[m_share * N + n] = total_x;
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    cumsum_columns_part2_kernel(Index N, Index M_shares, T* total_part, T* start) {
+    cumsum_columns_part2_kernel(Index N, Index M_shares, T* share_total_x, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n = item;
     T carry = T(0);
     for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
       const Index m_share = m_share_tile + Index(threadIdx.x);
-      const T start_value = m_share < M_shares ? total_part[m_share * N + n] : T(0);
-      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (m_share < M_shares) start[m_share * N + n] = start_own;
+      const T share_start_value = m_share < M_shares ? share_total_x[m_share * N + n] : T(0);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
+      if (m_share < M_shares) share_start[m_share * N + n] = share_start_own;
     }
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    cumsum_columns_part3_kernel(const T* x, T* y, Index M, Index N, Index M_shares, T* start) {
+    cumsum_columns_part3_kernel(const T* x, T* y, Index M, Index N, Index M_shares, T* share_start) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  T carry = T(0);
-  if (int64_t(m_share) > 0) carry = start[m_share * N + n];
+  T carried_sum_x = T(0);
+  if (int64_t(m_share) > 0) carried_sum_x = share_start[m_share * N + n];
+  // One pass along this share of m: running_sum_x, in order; fills y.
   for (Index m = Index(m_begin); m < m_end; ++m) {
-    carry = carry + x[m * N + n];
-    const T running = carry;
-    y[m * N + n] = running;
+    carried_sum_x = carried_sum_x + x[m * N + n];
+    const T running_sum_x = carried_sum_x;
+    y[m * N + n] = running_sum_x;
   }
 }
 
@@ -93,22 +96,23 @@ cudaError_t cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspa
   const int64_t M_shares =
       larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
   if (M_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     if (const cudaError_t error =
             launch(cumsum_columns_part1_kernel<Index, T>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
-                   N, M_shares, reinterpret_cast<T*>(workspace + space.total_part));
+                   N, M_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
         error != cudaSuccess)
       return error;
     if (const cudaError_t error = launch(cumsum_columns_part2_kernel<Index, T>,
                                          smaller(ceil_div(N, scan_threads(M_shares, N).y), int64_t{1} << 30),
                                          scan_threads(M_shares, N), 512, stream, N, M_shares,
-                                         reinterpret_cast<T*>(workspace + space.total_part),
-                                         reinterpret_cast<T*>(workspace + space.start));
+                                         reinterpret_cast<T*>(workspace + space.share_total_x),
+                                         reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
           launch(cumsum_columns_part3_kernel<Index, T>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
-                 N, M_shares, reinterpret_cast<T*>(workspace + space.start));
+                 N, M_shares, reinterpret_cast<T*>(workspace + space.share_start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -116,46 +120,48 @@ cudaError_t cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspa
 
 // Where the intermediates lie in the workspace.
 struct CumsumColumnsI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
     (void)M;
     const int64_t M_shares =
         larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
-    total_part = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
-    start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
+    share_total_x = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
+    share_start = reserve(bytes, M_shares > 1 ? M_shares * N : 0, 8);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    cumsum_columns_i32_part1_kernel(const int32_t* x, Index M, Index N, Index M_shares, int64_t* total_part) {
+    cumsum_columns_i32_part1_kernel(const int32_t* x, Index M, Index N, Index M_shares,
+                                    int64_t* share_total_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  int64_t total = 0;
-  for (Index m = Index(m_begin); m < m_end; ++m) total = total + int64_t(x[m * N + n]);
-  total_part[m_share * N + n] = total;
+  int64_t total_x = 0;
+  // One pass along this share of m: total_x.
+  for (Index m = Index(m_begin); m < m_end; ++m) total_x = total_x + int64_t(x[m * N + n]);
+  share_total_x[m_share * N + n] = total_x;
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    cumsum_columns_i32_part2_kernel(Index N, Index M_shares, int64_t* total_part, int64_t* start) {
+    cumsum_columns_i32_part2_kernel(Index N, Index M_shares, int64_t* share_total_x, int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n = item;
     int64_t carry = 0;
     for (Index m_share_tile = 0; m_share_tile < M_shares; m_share_tile += Index(blockDim.x)) {
       const Index m_share = m_share_tile + Index(threadIdx.x);
-      const int64_t start_value = m_share < M_shares ? total_part[m_share * N + n] : 0;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (m_share < M_shares) start[m_share * N + n] = start_own;
+      const int64_t share_start_value = m_share < M_shares ? share_total_x[m_share * N + n] : 0;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (m_share < M_shares) share_start[m_share * N + n] = share_start_own;
     }
   }
 }
@@ -163,19 +169,20 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 __global__ void __launch_bounds__(256)
     cumsum_columns_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index M_shares,
-                                    int64_t* start) {
+                                    int64_t* share_start) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= M_shares * N) return;
   const Index m_share = Index(item / N);
   const Index n = Index(item % N);
   const Index m_begin = Index(share_begin(m_share, M_shares, M, 1)),
               m_end = Index(share_begin(m_share + 1, M_shares, M, 1));
-  int64_t carry = 0;
-  if (int64_t(m_share) > 0) carry = start[m_share * N + n];
+  int64_t carried_sum_x = 0;
+  if (int64_t(m_share) > 0) carried_sum_x = share_start[m_share * N + n];
+  // One pass along this share of m: running_sum_x, in order; fills y.
   for (Index m = Index(m_begin); m < m_end; ++m) {
-    carry = carry + int64_t(x[m * N + n]);
-    const int64_t running = carry;
-    y[m * N + n] = int32_t(running);
+    carried_sum_x = carried_sum_x + int64_t(x[m * N + n]);
+    const int64_t running_sum_x = carried_sum_x;
+    y[m * N + n] = int32_t(running_sum_x);
   }
 }
 
@@ -186,22 +193,23 @@ cudaError_t cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   const int64_t M_shares =
       larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
   if (M_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     if (const cudaError_t error =
             launch(cumsum_columns_i32_part1_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, M,
-                   N, M_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+                   N, M_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
         error != cudaSuccess)
       return error;
     if (const cudaError_t error = launch(cumsum_columns_i32_part2_kernel<Index>,
                                          smaller(ceil_div(N, scan_threads(M_shares, N).y), int64_t{1} << 30),
                                          scan_threads(M_shares, N), 512, stream, N, M_shares,
-                                         reinterpret_cast<int64_t*>(workspace + space.total_part),
-                                         reinterpret_cast<int64_t*>(workspace + space.start));
+                                         reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                                         reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
           launch(cumsum_columns_i32_part3_kernel<Index>, ceil_div(M_shares * N, 256), 256, 0, stream, x, y, M,
-                 N, M_shares, reinterpret_cast<int64_t*>(workspace + space.start));
+                 N, M_shares, reinterpret_cast<int64_t*>(workspace + space.share_start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;

@@ -4,9 +4,9 @@
 //
 // Phase 1 of cumsum_columns_f32: threads share M_shares, N, neighbours along N, where there are
 //   several M_shares.
-// Phase 2: one thread does the rest, where there are several M_shares.
+// Phase 2: one thread computes carry, where there are several M_shares.
 // Phase 3: threads share M_shares, N, neighbours along N.
-// Through the workspace: total_part, start.
+// Through the workspace: share_total_x, share_start.
 // Bytes that cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "cumsum_columns.h"
@@ -22,7 +22,7 @@
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,14 +36,14 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumColumnsWorkspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-    total_part = reserve(bytes, M_shares * N, kBytes<T>);
-    start = reserve(bytes, M_shares * N, kBytes<T>);
+    share_total_x = reserve(bytes, M_shares * N, kBytes<T>);
+    share_start = reserve(bytes, M_shares * N, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -53,76 +53,85 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
   const CumsumColumnsWorkspace<T> space(M, N);
-  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
-  T* const start = reinterpret_cast<T*>(workspace + space.start);
+  T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
+  T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (M_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t n_part = share_of<8192 / kBytes<T>>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          T total[8192 / kBytes<T>];
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
-            store(&total[n - n_first], active, T(0));
+          T total_x[8192 / kBytes<T>];
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
+            store(&total_x[n - n_first], active, T(0));
           });
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
           for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-            const int64_t m_end2 = smaller(m_first + 512, m_end);
-            T part[8192 / kBytes<T>];
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-              store(&part[n - n_first], active, T(0));
+            const int64_t m_part_end = smaller(m_first + 512, m_end);
+            T total_x_in_block[8192 / kBytes<T>];
+            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_x_in_block](int64_t n, auto active) IN_SET {
+              store(&total_x_in_block[n - n_first], active, T(0));
             });
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-            for (int64_t m = m_first; m < m_end2; ++m) {
-              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+            for (int64_t m = m_first; m < m_part_end; ++m) {
+              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_x_in_block](int64_t n, auto active) IN_SET {
                 if (from_memory)
-                  prefetch_row(&x[m * N + n], m_end2 - m, m_end2 - m_first, N, n_end - n_first);
-                store(&part[n - n_first], active,
-                      load(&part[n - n_first], active) + load(&x[m * N + n], active));
+                  prefetch_row(&x[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                store(&total_x_in_block[n - n_first], active,
+                      load(&total_x_in_block[n - n_first], active) + load(&x[m * N + n], active));
               });
             }
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &part, &total](int64_t n, auto active) IN_SET {
-              store(&total[n - n_first], active,
-                    load(&total[n - n_first], active) + load(&part[n - n_first], active));
-            });
+            for_lanes<kLanesOf<T>>(
+                n_first, n_end, [=, &total_x_in_block, &total_x](int64_t n, auto active) IN_SET {
+                  store(&total_x[n - n_first], active,
+                        load(&total_x[n - n_first], active) + load(&total_x_in_block[n - n_first], active));
+                });
           }
-          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
-            store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
+          // One pass along n: fills share_total_x.
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
+            store(&share_total_x[m_share * N + n], active, load(&total_x[n - n_first], active));
           });
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
       Vector<T> carry = T(0);
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        store(&start[m_share * N + n], active, carry);
-        carry = carry + load(&total_part[m_share * N + n], active);
+        store(&share_start[m_share * N + n], active, carry);
+        carry = carry + load(&share_total_x[m_share * N + n], active);
       }
     });
   }
-  const int64_t n_part2 = share_of<8192 / kBytes<T>>(N, M_shares);
+  const int64_t n_part_length = share_of<8192 / kBytes<T>>(N, M_shares);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
-        const int64_t n_end = smaller(n_first + n_part2, N);
-        T carry[8192 / kBytes<T>];
-        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          store(&carry[n - n_first], active, T(0));
-          if (m_share > 0) store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
+      for (int64_t n_first = 0; n_first < N; n_first += n_part_length) {
+        const int64_t n_end = smaller(n_first + n_part_length, N);
+        T carried_sum_x[8192 / kBytes<T>];
+        // One pass along n: fills carried_sum_x.
+        for_lanes<kLanesOf<T>>(n_first, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
+          store(&carried_sum_x[n - n_first], active, T(0));
+          if (m_share > 0) {
+            store(&carried_sum_x[n - n_first], active, load(&share_start[m_share * N + n], active));
+          }
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
+          // One pass along n: fills y.
           for_lines<kLanesOf<T>>(
-              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
+              around_caches, &y[m * N + n_first], n_first, n_end,
+              [=, &carried_sum_x](int64_t n, auto active) IN_SET {
                 if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
-                store(&carry[n - n_first], active,
-                      load(&carry[n - n_first], active) + load(&x[m * N + n], active));
-                const auto running = load(&carry[n - n_first], active);
-                store_around(&y[m * N + n], active, running, around_caches);
+                store(&carried_sum_x[n - n_first], active,
+                      load(&carried_sum_x[n - n_first], active) + load(&x[m * N + n], active));
+                const auto running_sum_x = load(&carried_sum_x[n - n_first], active);
+                store_around(&y[m * N + n], active, running_sum_x, around_caches);
               });
         }
       }
@@ -133,14 +142,14 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
 
 // Where the intermediates lie in the workspace.
 struct CumsumColumnsI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-    total_part = reserve(bytes, M_shares * N, 8);
-    start = reserve(bytes, M_shares * N, 8);
+    share_total_x = reserve(bytes, M_shares * N, 8);
+    share_start = reserve(bytes, M_shares * N, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -149,65 +158,75 @@ void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   const int64_t M_shares =
       larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
   const CumsumColumnsI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (M_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t n_part = share_of<1024>(N, M_shares);
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          int64_t total[1024];
-          for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
-            store(&total[n - n_first], active, 0);
+          int64_t total_x[1024];
+          for_lanes<kLanes64>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
+            store(&total_x[n - n_first], active, 0);
           });
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
           const bool from_memory = M * N * 4 >= kBeyondCaches;
           for (int64_t m = m_begin; m < m_end; ++m) {
-            for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
+            for_lanes<kLanes64>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
               if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
-              store(&total[n - n_first], active,
-                    load(&total[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
+              store(&total_x[n - n_first], active,
+                    load(&total_x[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
             });
           }
-          for_lanes<kLanes64>(n_first, n_end, [=, &total](int64_t n, auto active) IN_SET {
-            store(&total_part[m_share * N + n], active, load(&total[n - n_first], active));
+          // One pass along n: fills share_total_x.
+          for_lanes<kLanes64>(n_first, n_end, [=, &total_x](int64_t n, auto active) IN_SET {
+            store(&share_total_x[m_share * N + n], active, load(&total_x[n - n_first], active));
           });
         }
       }
     });
     for_lanes<kLanes64>(0, N, [=](int64_t n, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        store(&start[m_share * N + n], active, carry);
-        carry = carry + load(&total_part[m_share * N + n], active);
+        store(&share_start[m_share * N + n], active, carry);
+        carry = carry + load(&share_total_x[m_share * N + n], active);
       }
     });
   }
-  const int64_t n_part2 = share_of<1024>(N, M_shares);
+  const int64_t n_part_length = share_of<1024>(N, M_shares);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part2) {
-        const int64_t n_end = smaller(n_first + n_part2, N);
-        int64_t carry[1024];
-        for_lanes<kLanes64>(n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          store(&carry[n - n_first], active, 0);
-          if (m_share > 0) store(&carry[n - n_first], active, load(&start[m_share * N + n], active));
+      for (int64_t n_first = 0; n_first < N; n_first += n_part_length) {
+        const int64_t n_end = smaller(n_first + n_part_length, N);
+        int64_t carried_sum_x[1024];
+        // One pass along n: fills carried_sum_x.
+        for_lanes<kLanes64>(n_first, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
+          store(&carried_sum_x[n - n_first], active, 0);
+          if (m_share > 0) {
+            store(&carried_sum_x[n - n_first], active, load(&share_start[m_share * N + n], active));
+          }
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = m_begin; m < m_end; ++m) {
-          for_lines<kLanes64>(
-              around_caches, &y[m * N + n_first], n_first, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-                if (from_memory) prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
-                store(&carry[n - n_first], active,
-                      load(&carry[n - n_first], active) + convert<int64_t>(load(&x[m * N + n], active)));
-                const auto running = load(&carry[n - n_first], active);
-                store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-              });
+          // One pass along n: fills y.
+          for_lines<kLanes64>(around_caches, &y[m * N + n_first], n_first, n_end,
+                              [=, &carried_sum_x](int64_t n, auto active) IN_SET {
+                                if (from_memory)
+                                  prefetch_row(&x[m * N + n], m_end - m, m_end - m_begin, N, n_end - n_first);
+                                store(&carried_sum_x[n - n_first], active,
+                                      load(&carried_sum_x[n - n_first], active) +
+                                          convert<int64_t>(load(&x[m * N + n], active)));
+                                const auto running_sum_x = load(&carried_sum_x[n - n_first], active);
+                                store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x),
+                                             around_caches);
+                              });
         }
       }
     }

@@ -6,7 +6,7 @@
 //   N_shares.
 // Phase 2: a block for each of M, where there are several N_shares.
 // Phase 3: a block for each of N_shares, M, neighbours along N.
-// Through the workspace: total_part, start.
+// Through the workspace: share_total_x, share_start_from_end, share_start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 
 #include "cumsum.h"
@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,65 +26,67 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumWorkspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t start2;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit CumsumWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += x_pack[i];
+        if (i < remaining) total_x_own += x_pack[i];
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    cumsum_part2_kernel(Index M, Index N_shares, T* total_part, T* start, T* start2) {
+    cumsum_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start_from_end, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    T carry = T(0);
+    T carry_from_end = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                                                [](T a, T b) { return T(a + b); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
-    T carry2 = T(0);
+    T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start2_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start2_own = block_scan<false, true>(start2_value, carry2, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) start2[n_share * M + m] = start2_own;
+      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
@@ -92,17 +94,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     cumsum_part3_kernel(const T* x, T* inclusive, T* exclusive, T* reverse, Index M, Index N, Index N_shares,
-                        T* start, T* start2) {
+                        T* share_start_from_end, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
-    if (int64_t(n_share) > 0) carry = start2[n_share * M + m];
-    T carry3 = T(0);
-    if (int64_t(n_share) + 1 < N_shares) carry3 = start[n_share * M + m];
+    T carried_sum_x = T(0);
+    if (int64_t(n_share) > 0) carried_sum_x = share_start[n_share * M + m];
+    T carried_sum_x_from_end = T(0);
+    if (int64_t(n_share) + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -110,35 +112,36 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> reverse_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x_from_end[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<true, false>(running, carry3, [](T a, T b) { return T(a + b); });
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_from_end[i] = i < remaining ? x_pack[i] : T(0);
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) reverse_pack[i] = running[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) reverse_pack[i] = running_sum_x_from_end[i];
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    T carry2 = T(0);
-    if (int64_t(n_share) > 0) carry2 = start2[n_share * M + m];
+    T carried_sum_x_before = T(0);
+    if (int64_t(n_share) > 0) carried_sum_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> inclusive_pack;
       Pack<T, 16 / kBytes<T>> exclusive_pack;
-      T running[16 / kBytes<T>];
-      T running2[16 / kBytes<T>];
+      T running_sum_x[16 / kBytes<T>];
+      T running_sum_x_before[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<false, false>(running, carry, [](T a, T b) { return T(a + b); });
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x[i] = i < remaining ? x_pack[i] : T(0);
+      block_scan<false, false>(running_sum_x, carried_sum_x, [](T a, T b) { return T(a + b); });
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        inclusive_pack[i] = running[i];
-        running2[i] = i < remaining ? x_pack[i] : T(0);
+        inclusive_pack[i] = running_sum_x[i];
+        running_sum_x_before[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, true>(running2, carry2, [](T a, T b) { return T(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) exclusive_pack[i] = running2[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) exclusive_pack[i] = running_sum_x_before[i];
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
     }
@@ -151,20 +154,22 @@ cudaError_t cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M
   const CumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? cumsum_part1_kernel<true, Index, T> : cumsum_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
-    if (const cudaError_t error = launch(
-            cumsum_part2_kernel<Index, T>,
-            smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
-            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.total_part),
-            reinterpret_cast<T*>(workspace + space.start), reinterpret_cast<T*>(workspace + space.start2));
+    if (const cudaError_t error = launch(cumsum_part2_kernel<Index, T>,
+                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
+                                         reinterpret_cast<T*>(workspace + space.share_total_x),
+                                         reinterpret_cast<T*>(workspace + space.share_start_from_end),
+                                         reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -175,8 +180,8 @@ cudaError_t cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
-                   reverse, M, N, N_shares, reinterpret_cast<T*>(workspace + space.start),
-                   reinterpret_cast<T*>(workspace + space.start2));
+                   reverse, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_start_from_end),
+                   reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -185,67 +190,69 @@ cudaError_t cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M
 
 // Where the intermediates lie in the workspace.
 struct CumsumI32Workspace {
-  int64_t total_part;
-  int64_t start;
-  int64_t start2;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start2 = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
+    cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
+        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start, int64_t* start2) {
+    cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start_from_end,
+                            int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 0;
+    int64_t carry_from_end = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
-    int64_t carry2 = 0;
+    int64_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start2_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start2_own = block_scan<false, true>(
-          start2_value, carry2, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) start2[n_share * M + m] = start2_own;
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
@@ -253,17 +260,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     cumsum_i32_part3_kernel(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                            Index M, Index N, Index N_shares, int64_t* start, int64_t* start2) {
+                            Index M, Index N, Index N_shares, int64_t* share_start_from_end,
+                            int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
-    if (int64_t(n_share) > 0) carry = start2[n_share * M + m];
-    int64_t carry3 = 0;
-    if (int64_t(n_share) + 1 < N_shares) carry3 = start[n_share * M + m];
+    int64_t carried_sum_x = 0;
+    if (int64_t(n_share) > 0) carried_sum_x = share_start[n_share * M + m];
+    int64_t carried_sum_x_from_end = 0;
+    if (int64_t(n_share) + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -271,35 +279,38 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> reverse_pack;
-      int64_t running[4];
+      int64_t running_sum_x_from_end[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, false>(running, carry3, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) reverse_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) reverse_pack[i] = int32_t(running_sum_x_from_end[i]);
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
     }
-    int64_t carry2 = 0;
-    if (int64_t(n_share) > 0) carry2 = start2[n_share * M + m];
+    int64_t carried_sum_x_before = 0;
+    if (int64_t(n_share) > 0) carried_sum_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> inclusive_pack;
       Pack<int32_t, 4> exclusive_pack;
-      int64_t running[4];
-      int64_t running2[4];
+      int64_t running_sum_x[4];
+      int64_t running_sum_x_before[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      block_scan<false, false>(running_sum_x, carried_sum_x,
+                               [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        inclusive_pack[i] = int32_t(running[i]);
-        running2[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+        inclusive_pack[i] = int32_t(running_sum_x[i]);
+        running_sum_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<false, true>(running2, carry2, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before,
+                              [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) exclusive_pack[i] = int32_t(running2[i]);
+      for (int i = 0; i < 4; ++i) exclusive_pack[i] = int32_t(running_sum_x_before[i]);
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
       store_pack<kWide>(&exclusive[m * N + n_first], exclusive_pack, remaining);
     }
@@ -312,33 +323,34 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
   const CumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? cumsum_i32_part1_kernel<true, Index> : cumsum_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error = launch(cumsum_i32_part2_kernel<Index>,
                                          smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                                          scan_threads(N_shares, M), 512, stream, M, N_shares,
-                                         reinterpret_cast<int64_t*>(workspace + space.total_part),
-                                         reinterpret_cast<int64_t*>(workspace + space.start),
-                                         reinterpret_cast<int64_t*>(workspace + space.start2));
+                                         reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                                         reinterpret_cast<int64_t*>(workspace + space.share_start_from_end),
+                                         reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
   {
     const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? cumsum_i32_part3_kernel<true, Index> : cumsum_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
-                   reverse, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.start),
-                   reinterpret_cast<int64_t*>(workspace + space.start2));
+    if (const cudaError_t error = launch(
+            wide ? cumsum_i32_part3_kernel<true, Index> : cumsum_i32_part3_kernel<false, Index>,
+            smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
+                    int64_t{1} << 30),
+            scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive, reverse,
+            M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_start_from_end),
+            reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }

@@ -4,9 +4,9 @@
 //
 // Phase 1 of cumsum_f32: threads share N_shares, M, neighbours along N, where there are several
 //   N_shares.
-// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 2: one thread computes carry_from_end, carry, where there are several N_shares.
 // Phase 3: threads share N_shares, M, neighbours along N.
-// Through the workspace: total_part, start.
+// Through the workspace: share_total_x, share_start_from_end, share_start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -23,7 +23,7 @@
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -41,21 +41,23 @@ void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<T> carry = T(0);
-        Vector<T> carry3 = T(0);
+        Vector<T> carried_sum_x = T(0);
+        Vector<T> carried_sum_x_from_end = T(0);
+        // One pass along n: running_sum_x_from_end, from the end; fills reverse.
         for (int64_t n = N; n-- > 0;) {
-          carry3 = carry3 + load_every(&x[m * N + n], N, active);
-          const auto running = carry3;
-          store_every(&reverse[m * N + n], N, active, running);
+          carried_sum_x_from_end = carried_sum_x_from_end + load_every(&x[m * N + n], N, active);
+          const auto running_sum_x_from_end = carried_sum_x_from_end;
+          store_every(&reverse[m * N + n], N, active, running_sum_x_from_end);
         }
-        Vector<T> carry2 = T(0);
+        Vector<T> carried_sum_x_before = T(0);
+        // One pass along n: running_sum_x and running_sum_x_before, in order; fills inclusive and exclusive.
         for (int64_t n = 0; n < N; ++n) {
-          carry = carry + load_every(&x[m * N + n], N, active);
-          const auto running = carry;
-          store_every(&inclusive[m * N + n], N, active, running);
-          const auto running2 = carry2;
-          carry2 = carry2 + load_every(&x[m * N + n], N, active);
-          store_every(&exclusive[m * N + n], N, active, running2);
+          carried_sum_x = carried_sum_x + load_every(&x[m * N + n], N, active);
+          const auto running_sum_x = carried_sum_x;
+          store_every(&inclusive[m * N + n], N, active, running_sum_x);
+          const auto running_sum_x_before = carried_sum_x_before;
+          carried_sum_x_before = carried_sum_x_before + load_every(&x[m * N + n], N, active);
+          store_every(&exclusive[m * N + n], N, active, running_sum_x_before);
         }
       });
     }
@@ -65,14 +67,14 @@ void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumWorkspace {
-  int64_t total_part, start, start2;
+  int64_t share_total_x, share_start_from_end, share_start;
   int64_t bytes = 0;
 
   explicit CumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, kBytes<T>);
-    start = reserve(bytes, N_shares * M, kBytes<T>);
-    start2 = reserve(bytes, N_shares * M, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
+    share_start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -81,39 +83,43 @@ template <class T>
 void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const CumsumWorkspace<T> space(M, N);
-  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
-  T* const start = reinterpret_cast<T*>(workspace + space.start);
-  T* const start2 = reinterpret_cast<T*>(workspace + space.start2);
+  T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
+  T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
+  T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          T total = T(0);
+          T total_x = T(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: total_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            Sum<T, kLanesOf<T>> total_x_lanes = T(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+                                     total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * M + m] = total;
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Vector<T> carry = T(0);
+      Vector<T> carry_from_end = T(0);
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end + load(&share_total_x[n_share * M + m], active);
       }
-      Vector<T> carry2 = T(0);
+      Vector<T> carry = T(0);
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start2[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -123,31 +129,39 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
-        T carry = T(0);
-        if (n_share > 0) carry = start2[n_share * M + m];
-        T carry3 = T(0);
-        if (n_share + 1 < N_shares) carry3 = start[n_share * M + m];
+        T carried_sum_x = T(0);
+        if (n_share > 0) carried_sum_x = share_start[n_share * M + m];
+        T carried_sum_x_from_end = T(0);
+        if (n_share + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry3](int64_t n, auto active) IN_SET {
-          const auto running = scan_lanes<-1>(carry3, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                              [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&reverse[m * N + n], active, running, around_caches);
-        });
-        T carry2 = T(0);
-        if (n_share > 0) carry2 = start2[n_share * M + m];
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) IN_SET {
-          prefetch(&x[m_ahead * N + n]);
-          const auto x_ = load_once(&x[m * N + n], active);
-          const auto running =
-              scan_lanes<1>(carry, keep(active, x_, T(0)), T(0), [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&inclusive[m * N + n], active, running, around_caches);
-          const auto running2 = scan_before<1>(carry2, keep(active, x_, T(0)), T(0),
-                                               [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&exclusive[m * N + n], active, running2, around_caches);
-        });
+        // One pass along this share of n: running_sum_x_from_end, from the end; fills reverse.
+        for_lanes_down<kLanesOf<T>>(
+            n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
+              const auto running_sum_x_from_end =
+                  scan_lanes<-1>(carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), T(0)),
+                                 T(0), [](auto a, auto b) IN_SET { return a + b; });
+              store_around(&reverse[m * N + n], active, running_sum_x_from_end, around_caches);
+            });
+        T carried_sum_x_before = T(0);
+        if (n_share > 0) carried_sum_x_before = share_start[n_share * M + m];
+        const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                      n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+        // One pass along this share of n: running_sum_x and running_sum_x_before, in order; fills inclusive
+        // and exclusive.
+        for_lanes<kLanesOf<T>>(
+            n_share_begin, n_share_end,
+            [=, &carried_sum_x, &carried_sum_x_before](int64_t n, auto active) IN_SET {
+              prefetch(&x[m_ahead * N + n]);
+              const auto x_here = load_once(&x[m * N + n], active);
+              const auto running_sum_x = scan_lanes<1>(carried_sum_x, keep(active, x_here, T(0)), T(0),
+                                                       [](auto a, auto b) IN_SET { return a + b; });
+              store_around(&inclusive[m * N + n], active, running_sum_x, around_caches);
+              const auto running_sum_x_before =
+                  scan_before<1>(carried_sum_x_before, keep(active, x_here, T(0)), T(0),
+                                 [](auto a, auto b) IN_SET { return a + b; });
+              store_around(&exclusive[m * N + n], active, running_sum_x_before, around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -161,21 +175,25 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 0;
-        Lanes<int64_t, kLanes64> carry3 = 0;
+        Lanes<int64_t, kLanes64> carried_sum_x = 0;
+        Lanes<int64_t, kLanes64> carried_sum_x_from_end = 0;
+        // One pass along n: running_sum_x_from_end, from the end; fills reverse.
         for (int64_t n = N; n-- > 0;) {
-          carry3 = carry3 + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          const auto running = carry3;
-          store_every(&reverse[m * N + n], N, active, convert<int32_t>(running));
+          carried_sum_x_from_end =
+              carried_sum_x_from_end + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running_sum_x_from_end = carried_sum_x_from_end;
+          store_every(&reverse[m * N + n], N, active, convert<int32_t>(running_sum_x_from_end));
         }
-        Lanes<int64_t, kLanes64> carry2 = 0;
+        Lanes<int64_t, kLanes64> carried_sum_x_before = 0;
+        // One pass along n: running_sum_x and running_sum_x_before, in order; fills inclusive and exclusive.
         for (int64_t n = 0; n < N; ++n) {
-          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          const auto running = carry;
-          store_every(&inclusive[m * N + n], N, active, convert<int32_t>(running));
-          const auto running2 = carry2;
-          carry2 = carry2 + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          store_every(&exclusive[m * N + n], N, active, convert<int32_t>(running2));
+          carried_sum_x = carried_sum_x + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running_sum_x = carried_sum_x;
+          store_every(&inclusive[m * N + n], N, active, convert<int32_t>(running_sum_x));
+          const auto running_sum_x_before = carried_sum_x_before;
+          carried_sum_x_before =
+              carried_sum_x_before + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          store_every(&exclusive[m * N + n], N, active, convert<int32_t>(running_sum_x_before));
         }
       });
     }
@@ -184,14 +202,14 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
 
 // Where the intermediates lie in the workspace.
 struct CumsumI32Workspace {
-  int64_t total_part, start, start2;
+  int64_t share_total_x, share_start_from_end, share_start;
   int64_t bytes = 0;
 
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
-    start2 = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start_from_end = reserve(bytes, N_shares * M, 8);
+    share_start = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -200,36 +218,40 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
                 int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const CumsumI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
-  int64_t* const start2 = reinterpret_cast<int64_t*>(workspace + space.start2);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
+  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 0;
+          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total_part[n_share * M + m] = total;
+          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 0;
+      Lanes<int64_t, kLanes64> carry_from_end = 0;
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end + load(&share_total_x[n_share * M + m], active);
       }
-      Lanes<int64_t, kLanes64> carry2 = 0;
+      Lanes<int64_t, kLanes64> carry = 0;
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start2[n_share * M + m], active, carry2);
-        carry2 = carry2 + load(&total_part[n_share * M + m], active);
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -239,32 +261,40 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-        int64_t carry = 0;
-        if (n_share > 0) carry = start2[n_share * M + m];
-        int64_t carry3 = 0;
-        if (n_share + 1 < N_shares) carry3 = start[n_share * M + m];
+        int64_t carried_sum_x = 0;
+        if (n_share > 0) carried_sum_x = share_start[n_share * M + m];
+        int64_t carried_sum_x_from_end = 0;
+        if (n_share + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry3](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_lanes<-1>(carry3, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&reverse[m * N + n], active, convert<int32_t>(running), around_caches);
+        // One pass along this share of n: running_sum_x_from_end, from the end; fills reverse.
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
+          const auto running_sum_x_from_end = scan_lanes<-1>(
+              carried_sum_x_from_end, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+              [](auto a, auto b) IN_SET { return a + b; });
+          store_around(&reverse[m * N + n], active, convert<int32_t>(running_sum_x_from_end), around_caches);
         });
-        int64_t carry2 = 0;
-        if (n_share > 0) carry2 = start2[n_share * M + m];
-        const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                      n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin2, n_end2, [=, &carry, &carry2](int64_t n, auto active) IN_SET {
-          prefetch(&x[m_ahead * N + n]);
-          const auto x_ = load_once(&x[m * N + n], active);
-          const auto running = scan_lanes<1>(carry, keep(active, convert<int64_t>(x_), 0), 0,
-                                             [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&inclusive[m * N + n], active, convert<int32_t>(running), around_caches);
-          const auto running2 = scan_before<1>(carry2, keep(active, convert<int64_t>(x_), 0), 0,
-                                               [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&exclusive[m * N + n], active, convert<int32_t>(running2), around_caches);
-        });
+        int64_t carried_sum_x_before = 0;
+        if (n_share > 0) carried_sum_x_before = share_start[n_share * M + m];
+        const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                      n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+        // One pass along this share of n: running_sum_x and running_sum_x_before, in order; fills inclusive
+        // and exclusive.
+        for_lanes<kLanes64>(
+            n_share_begin, n_share_end,
+            [=, &carried_sum_x, &carried_sum_x_before](int64_t n, auto active) IN_SET {
+              prefetch(&x[m_ahead * N + n]);
+              const auto x_here = load_once(&x[m * N + n], active);
+              const auto running_sum_x =
+                  scan_lanes<1>(carried_sum_x, keep(active, convert<int64_t>(x_here), 0), 0,
+                                [](auto a, auto b) IN_SET { return a + b; });
+              store_around(&inclusive[m * N + n], active, convert<int32_t>(running_sum_x), around_caches);
+              const auto running_sum_x_before =
+                  scan_before<1>(carried_sum_x_before, keep(active, convert<int64_t>(x_here), 0), 0,
+                                 [](auto a, auto b) IN_SET { return a + b; });
+              store_around(&exclusive[m * N + n], active, convert<int32_t>(running_sum_x_before),
+                           around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();

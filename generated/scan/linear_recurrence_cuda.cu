@@ -6,7 +6,7 @@
 //   there are several S_shares.
 // Phase 2: a block for each of B, C, where there are several S_shares.
 // Phase 3: a thread for each of S_shares, B, C, neighbours along C.
-// Through the workspace: factor_part, total_part, start.
+// Through the workspace: share_factor_a, share_total_a, share_start.
 // Bytes that linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
 
 #include "linear_recurrence.h"
@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,25 +26,25 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF32Workspace {
-  int64_t factor_part;
-  int64_t total_part;
-  int64_t start;
+  int64_t share_factor_a;
+  int64_t share_total_a;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit LinearRecurrenceF32Workspace(int64_t B, int64_t S, int64_t C) {
     (void)S;
     const int64_t S_shares =
         larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
-    factor_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
-    total_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
-    start = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
+    share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    share_total_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
+    share_start = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     linear_recurrence_f32_part1_kernel(const float* a, const float* x, Index B, Index S, Index C,
-                                       Index S_shares, double* factor_part, float* total_part) {
+                                       Index S_shares, double* share_factor_a, float* share_total_a) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= S_shares * B * C) return;
   const Index s_share = Index(item / C / B);
@@ -52,35 +52,38 @@ __global__ void __launch_bounds__(256)
   const Index c = Index(item % C);
   const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
               s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
-  float total = 0.0f;
-  double factor = 1.0;
+  float total_a = 0.0f;
+  double factor_a = 1.0;
+  // One pass along this share of s: factor_a; total_a, in order.
   for (Index s = Index(s_begin); s < s_end; ++s) {
-    factor *= double(a[(b * S + s) * C + c]);
-    total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];
+    factor_a *= double(a[(b * S + s) * C + c]);
+    total_a = a[(b * S + s) * C + c] * total_a + x[(b * S + s) * C + c];
   }
-  total_part[(s_share * B + b) * C + c] = total;
-  factor_part[(s_share * B + b) * C + c] = factor;
+  share_total_a[(s_share * B + b) * C + c] = total_a;
+  share_factor_a[(s_share * B + b) * C + c] = factor_a;
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     linear_recurrence_f32_part2_kernel(const float* a, const float* x, Index B, Index S, Index C,
-                                       Index S_shares, double* factor_part, float* total_part, float* start) {
+                                       Index S_shares, double* share_factor_a, float* share_total_a,
+                                       float* share_start) {
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
     float carry = 0.0f;
     if (threadIdx.x == 0) {
       for (Index s_share = 0; s_share < S_shares; ++s_share) {
-        start[(s_share * B + b) * C + c] = carry;
-        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < INFINITY &&
-            absolute(total_part[(s_share * B + b) * C + c]) < INFINITY) {
-          carry = float(factor_part[(s_share * B + b) * C + c] * double(carry) +
-                        double(total_part[(s_share * B + b) * C + c]));
+        share_start[(s_share * B + b) * C + c] = carry;
+        if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < INFINITY &&
+            absolute(share_total_a[(s_share * B + b) * C + c]) < INFINITY) {
+          carry = float(share_factor_a[(s_share * B + b) * C + c] * double(carry) +
+                        double(share_total_a[(s_share * B + b) * C + c]));
         } else {
-          const int64_t s_begin2 = share_begin(s_share, S_shares, S, 1),
-                        s_end2 = share_begin(s_share + 1, S_shares, S, 1);
-          for (Index s = Index(s_begin2); s < s_end2; ++s) {
+          const int64_t s_share_begin = share_begin(s_share, S_shares, S, 1),
+                        s_share_end = share_begin(s_share + 1, S_shares, S, 1);
+          // One pass along this share of s: carry, in order.
+          for (Index s = Index(s_share_begin); s < s_share_end; ++s) {
             carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
           }
         }
@@ -93,7 +96,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <class Index>
 __global__ void __launch_bounds__(256)
     linear_recurrence_f32_part3_kernel(const float* a, const float* x, float* h, Index B, Index S, Index C,
-                                       Index S_shares, float* start) {
+                                       Index S_shares, float* share_start) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= S_shares * B * C) return;
   const Index s_share = Index(item / C / B);
@@ -101,12 +104,13 @@ __global__ void __launch_bounds__(256)
   const Index c = Index(item % C);
   const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
               s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
-  float carry = 0.0f;
-  if (int64_t(s_share) > 0) carry = start[(s_share * B + b) * C + c];
+  float carried_x = 0.0f;
+  if (int64_t(s_share) > 0) carried_x = share_start[(s_share * B + b) * C + c];
+  // One pass along this share of s: running_x, in order; fills h.
   for (Index s = Index(s_begin); s < s_end; ++s) {
-    carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
-    const float running = carry;
-    h[(b * S + s) * C + c] = running;
+    carried_x = a[(b * S + s) * C + c] * carried_x + x[(b * S + s) * C + c];
+    const float running_x = carried_x;
+    h[(b * S + s) * C + c] = running_x;
   }
 }
 
@@ -117,24 +121,25 @@ cudaError_t linear_recurrence_f32(const float* a, const float* x, float* h, int6
   const int64_t S_shares =
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     if (const cudaError_t error =
             launch(linear_recurrence_f32_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.total_part));
+                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
+                   reinterpret_cast<float*>(workspace + space.share_total_a));
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
             launch(linear_recurrence_f32_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
                    block_threads(1, B * C), 512, stream, a, x, B, S, C, S_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.total_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_a),
+                   reinterpret_cast<float*>(workspace + space.share_total_a),
+                   reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
           launch(linear_recurrence_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                 a, x, h, B, S, C, S_shares, reinterpret_cast<float*>(workspace + space.start));
+                 a, x, h, B, S, C, S_shares, reinterpret_cast<float*>(workspace + space.share_start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -142,25 +147,25 @@ cudaError_t linear_recurrence_f32(const float* a, const float* x, float* h, int6
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF64Workspace {
-  int64_t factor_part;
-  int64_t total_part;
-  int64_t start;
+  int64_t share_factor_a;
+  int64_t share_total_a;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit LinearRecurrenceF64Workspace(int64_t B, int64_t S, int64_t C) {
     (void)S;
     const int64_t S_shares =
         larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
-    factor_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
-    total_part = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
-    start = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    share_total_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    share_start = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
   }
 };
 
 template <class Index>
 __global__ void __launch_bounds__(256)
     linear_recurrence_f64_part1_kernel(const double* a, const double* x, Index B, Index S, Index C,
-                                       Index S_shares, double* factor_part, double* total_part) {
+                                       Index S_shares, double* share_factor_a, double* share_total_a) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= S_shares * B * C) return;
   const Index s_share = Index(item / C / B);
@@ -168,35 +173,39 @@ __global__ void __launch_bounds__(256)
   const Index c = Index(item % C);
   const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
               s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
-  double total = 0.0;
-  double factor = 1.0;
+  double total_a = 0.0;
+  double factor_a = 1.0;
+  // One pass along this share of s: factor_a; total_a, in order.
   for (Index s = Index(s_begin); s < s_end; ++s) {
-    factor *= a[(b * S + s) * C + c];
-    total = a[(b * S + s) * C + c] * total + x[(b * S + s) * C + c];
+    factor_a *= a[(b * S + s) * C + c];
+    total_a = a[(b * S + s) * C + c] * total_a + x[(b * S + s) * C + c];
   }
-  total_part[(s_share * B + b) * C + c] = total;
-  factor_part[(s_share * B + b) * C + c] = factor;
+  share_total_a[(s_share * B + b) * C + c] = total_a;
+  share_factor_a[(s_share * B + b) * C + c] = factor_a;
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     linear_recurrence_f64_part2_kernel(const double* a, const double* x, Index B, Index S, Index C,
-                                       Index S_shares, double* factor_part, double* total_part,
-                                       double* start) {
+                                       Index S_shares, double* share_factor_a, double* share_total_a,
+                                       double* share_start) {
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
     double carry = 0.0;
     if (threadIdx.x == 0) {
       for (Index s_share = 0; s_share < S_shares; ++s_share) {
-        start[(s_share * B + b) * C + c] = carry;
-        if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < double(INFINITY) &&
-            absolute(total_part[(s_share * B + b) * C + c]) < double(INFINITY)) {
-          carry = factor_part[(s_share * B + b) * C + c] * carry + total_part[(s_share * B + b) * C + c];
+        share_start[(s_share * B + b) * C + c] = carry;
+        if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 &&
+            absolute(carry) < double(INFINITY) &&
+            absolute(share_total_a[(s_share * B + b) * C + c]) < double(INFINITY)) {
+          carry =
+              share_factor_a[(s_share * B + b) * C + c] * carry + share_total_a[(s_share * B + b) * C + c];
         } else {
-          const int64_t s_begin2 = share_begin(s_share, S_shares, S, 1),
-                        s_end2 = share_begin(s_share + 1, S_shares, S, 1);
-          for (Index s = Index(s_begin2); s < s_end2; ++s) {
+          const int64_t s_share_begin = share_begin(s_share, S_shares, S, 1),
+                        s_share_end = share_begin(s_share + 1, S_shares, S, 1);
+          // One pass along this share of s: carry, in order.
+          for (Index s = Index(s_share_begin); s < s_share_end; ++s) {
             carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
           }
         }
@@ -209,7 +218,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <class Index>
 __global__ void __launch_bounds__(256)
     linear_recurrence_f64_part3_kernel(const double* a, const double* x, double* h, Index B, Index S, Index C,
-                                       Index S_shares, double* start) {
+                                       Index S_shares, double* share_start) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= S_shares * B * C) return;
   const Index s_share = Index(item / C / B);
@@ -217,12 +226,13 @@ __global__ void __launch_bounds__(256)
   const Index c = Index(item % C);
   const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
               s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
-  double carry = 0.0;
-  if (int64_t(s_share) > 0) carry = start[(s_share * B + b) * C + c];
+  double carried_x = 0.0;
+  if (int64_t(s_share) > 0) carried_x = share_start[(s_share * B + b) * C + c];
+  // One pass along this share of s: running_x, in order; fills h.
   for (Index s = Index(s_begin); s < s_end; ++s) {
-    carry = a[(b * S + s) * C + c] * carry + x[(b * S + s) * C + c];
-    const double running = carry;
-    h[(b * S + s) * C + c] = running;
+    carried_x = a[(b * S + s) * C + c] * carried_x + x[(b * S + s) * C + c];
+    const double running_x = carried_x;
+    h[(b * S + s) * C + c] = running_x;
   }
 }
 
@@ -233,24 +243,25 @@ cudaError_t linear_recurrence_f64(const double* a, const double* x, double* h, i
   const int64_t S_shares =
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     if (const cudaError_t error =
             launch(linear_recurrence_f64_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<double*>(workspace + space.total_part));
+                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
+                   reinterpret_cast<double*>(workspace + space.share_total_a));
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
             launch(linear_recurrence_f64_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
                    block_threads(1, B * C), 512, stream, a, x, B, S, C, S_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<double*>(workspace + space.total_part),
-                   reinterpret_cast<double*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_a),
+                   reinterpret_cast<double*>(workspace + space.share_total_a),
+                   reinterpret_cast<double*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
           launch(linear_recurrence_f64_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                 a, x, h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.start));
+                 a, x, h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_start));
       error != cudaSuccess)
     return error;
   return cudaSuccess;

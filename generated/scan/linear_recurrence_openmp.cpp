@@ -4,9 +4,9 @@
 //
 // Phase 1 of linear_recurrence_f32: threads share S_shares, B, C, neighbours along C, where there are
 //   several S_shares.
-// Phase 2: one thread does the rest, where there are several S_shares.
+// Phase 2: one thread computes share_start, where there are several S_shares.
 // Phase 3: threads share S_shares, B, C, neighbours along C.
-// Through the workspace: factor_part, total_part, start.
+// Through the workspace: share_factor_a, share_total_a, share_start.
 // Bytes that linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
 
 #include "linear_recurrence.h"
@@ -24,7 +24,7 @@
 #include "linear_recurrence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,15 +37,15 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF32Workspace {
-  int64_t factor_part, total_part, start;
+  int64_t share_factor_a, share_total_a, share_start;
   int64_t bytes = 0;
 
   explicit LinearRecurrenceF32Workspace(int64_t B, int64_t S, int64_t C) {
     const int64_t S_shares =
         larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
-    factor_part = reserve(bytes, S_shares * B * C, 8);
-    total_part = reserve(bytes, S_shares * B * C, 4);
-    start = reserve(bytes, S_shares * B * C, 4);
+    share_factor_a = reserve(bytes, S_shares * B * C, 8);
+    share_total_a = reserve(bytes, S_shares * B * C, 4);
+    share_start = reserve(bytes, S_shares * B * C, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -55,10 +55,11 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
   const int64_t S_shares =
       larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
   const LinearRecurrenceF32Workspace space(B, S, C);
-  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
-  float* const total_part = reinterpret_cast<float*>(workspace + space.total_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
+  float* const share_total_a = reinterpret_cast<float*>(workspace + space.share_total_a);
+  float* const share_start = reinterpret_cast<float*>(workspace + space.share_start);
   if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t c_part = share_of<1024>(C, S_shares * B);
     in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
@@ -66,29 +67,32 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c_first = 0; c_first < C; c_first += c_part) {
             const int64_t c_end = smaller(c_first + c_part, C);
-            float total[1024];
-            double factor[1024];
-            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
-              store(&total[c - c_first], active, 0.0f);
-              store(&factor[c - c_first], active, 1.0);
+            float total_a[1024];
+            double factor_a[1024];
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&total_a[c - c_first], active, 0.0f);
+              store(&factor_a[c - c_first], active, 1.0);
             });
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
             const bool from_memory = B * S * C * 8 >= kBeyondCaches;
             for (int64_t s = s_begin; s < s_end; ++s) {
-              for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) IN_SET {
+              for_lanes<kLanes64>(c_first, c_end, [=, &factor_a, &total_a](int64_t c, auto active) IN_SET {
                 if (from_memory)
                   prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                 if (from_memory)
                   prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-                const auto a_ = load_once(&a[(b * S + s) * C + c], active);
-                store(&factor[c - c_first], active, load(&factor[c - c_first], active) * convert<double>(a_));
-                store(&total[c - c_first], active,
-                      a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+                const auto a_here = load_once(&a[(b * S + s) * C + c], active);
+                store(&factor_a[c - c_first], active,
+                      load(&factor_a[c - c_first], active) * convert<double>(a_here));
+                store(&total_a[c - c_first], active,
+                      multiply_add(a_here, load(&total_a[c - c_first], active),
+                                   load(&x[(b * S + s) * C + c], active)));
               });
             }
-            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
-              store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
-              store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
+            // One pass along c: fills share_total_a and share_factor_a.
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&share_total_a[(s_share * B + b) * C + c], active, load(&total_a[c - c_first], active));
+              store(&share_factor_a[(s_share * B + b) * C + c], active, load(&factor_a[c - c_first], active));
             });
           }
         }
@@ -98,13 +102,14 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
       for (int64_t c = 0; c < C; ++c) {
         float carry = 0.0f;
         for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
-          start[(s_share * B + b) * C + c] = carry;
-          if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < INFINITY &&
-              absolute(total_part[(s_share * B + b) * C + c]) < INFINITY) {
-            carry = float(factor_part[(s_share * B + b) * C + c] * double(carry) +
-                          double(total_part[(s_share * B + b) * C + c]));
+          share_start[(s_share * B + b) * C + c] = carry;
+          if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 && absolute(carry) < INFINITY &&
+              absolute(share_total_a[(s_share * B + b) * C + c]) < INFINITY) {
+            carry = float(rounded(share_factor_a[(s_share * B + b) * C + c] * double(carry)) +
+                          double(share_total_a[(s_share * B + b) * C + c]));
           } else {
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            // One pass along this share of s: carry, in order.
             for_lanes<kLanes32>(s_begin, s_end, [=, &carry](int64_t s, auto active) IN_SET {
               scan_linear<1, false>(carry, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0f),
                                     keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0f));
@@ -114,36 +119,39 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
       }
     }
   }
-  const int64_t c_part2 = share_of<2048>(C, S_shares * B);
+  const int64_t c_part_length = share_of<2048>(C, S_shares * B);
   const bool around_caches = B * S * C * 4 >= kBeyondCaches;
   in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
-          const int64_t c_end = smaller(c_first + c_part2, C);
-          float carry[2048];
-          for_lanes<kLanes32>(c_first, c_end, [=, &carry](int64_t c, auto active) IN_SET {
-            store(&carry[c - c_first], active, 0.0f);
+        for (int64_t c_first = 0; c_first < C; c_first += c_part_length) {
+          const int64_t c_end = smaller(c_first + c_part_length, C);
+          float carried_x[2048];
+          // One pass along c: fills carried_x.
+          for_lanes<kLanes32>(c_first, c_end, [=, &carried_x](int64_t c, auto active) IN_SET {
+            store(&carried_x[c - c_first], active, 0.0f);
             if (s_share > 0) {
-              store(&carry[c - c_first], active, load(&start[(s_share * B + b) * C + c], active));
+              store(&carried_x[c - c_first], active, load(&share_start[(s_share * B + b) * C + c], active));
             }
           });
           const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
           const bool from_memory = B * S * C * 8 >= kBeyondCaches;
           for (int64_t s = s_begin; s < s_end; ++s) {
+            // One pass along c: fills h.
             for_lines<kLanes32>(
                 around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
-                [=, &carry](int64_t c, auto active) IN_SET {
+                [=, &carried_x](int64_t c, auto active) IN_SET {
                   if (from_memory)
                     prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   if (from_memory)
                     prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-                  store(&carry[c - c_first], active,
-                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                            load(&x[(b * S + s) * C + c], active));
-                  const auto running = load(&carry[c - c_first], active);
-                  store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+                  store(&carried_x[c - c_first], active,
+                        multiply_add(load(&a[(b * S + s) * C + c], active),
+                                     load(&carried_x[c - c_first], active),
+                                     load(&x[(b * S + s) * C + c], active)));
+                  const auto running_x = load(&carried_x[c - c_first], active);
+                  store_around(&h[(b * S + s) * C + c], active, running_x, around_caches);
                 });
           }
         }
@@ -155,15 +163,15 @@ void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, 
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF64Workspace {
-  int64_t factor_part, total_part, start;
+  int64_t share_factor_a, share_total_a, share_start;
   int64_t bytes = 0;
 
   explicit LinearRecurrenceF64Workspace(int64_t B, int64_t S, int64_t C) {
     const int64_t S_shares =
         larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
-    factor_part = reserve(bytes, S_shares * B * C, 8);
-    total_part = reserve(bytes, S_shares * B * C, 8);
-    start = reserve(bytes, S_shares * B * C, 8);
+    share_factor_a = reserve(bytes, S_shares * B * C, 8);
+    share_total_a = reserve(bytes, S_shares * B * C, 8);
+    share_start = reserve(bytes, S_shares * B * C, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -173,10 +181,11 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
   const int64_t S_shares =
       larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
   const LinearRecurrenceF64Workspace space(B, S, C);
-  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
-  double* const total_part = reinterpret_cast<double*>(workspace + space.total_part);
-  double* const start = reinterpret_cast<double*>(workspace + space.start);
+  double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
+  double* const share_total_a = reinterpret_cast<double*>(workspace + space.share_total_a);
+  double* const share_start = reinterpret_cast<double*>(workspace + space.share_start);
   if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t c_part = share_of<1024>(C, S_shares * B);
     in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
       OMP(omp for collapse(3) schedule(static) nowait)
@@ -184,29 +193,31 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c_first = 0; c_first < C; c_first += c_part) {
             const int64_t c_end = smaller(c_first + c_part, C);
-            double total[1024];
-            double factor[1024];
-            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
-              store(&total[c - c_first], active, 0.0);
-              store(&factor[c - c_first], active, 1.0);
+            double total_a[1024];
+            double factor_a[1024];
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&total_a[c - c_first], active, 0.0);
+              store(&factor_a[c - c_first], active, 1.0);
             });
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
             const bool from_memory = B * S * C * 16 >= kBeyondCaches;
             for (int64_t s = s_begin; s < s_end; ++s) {
-              for_lanes<kLanes64>(c_first, c_end, [=, &factor, &total](int64_t c, auto active) IN_SET {
+              for_lanes<kLanes64>(c_first, c_end, [=, &factor_a, &total_a](int64_t c, auto active) IN_SET {
                 if (from_memory)
                   prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                 if (from_memory)
                   prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-                const auto a_ = load_once(&a[(b * S + s) * C + c], active);
-                store(&factor[c - c_first], active, load(&factor[c - c_first], active) * a_);
-                store(&total[c - c_first], active,
-                      a_ * load(&total[c - c_first], active) + load(&x[(b * S + s) * C + c], active));
+                const auto a_here = load_once(&a[(b * S + s) * C + c], active);
+                store(&factor_a[c - c_first], active, load(&factor_a[c - c_first], active) * a_here);
+                store(&total_a[c - c_first], active,
+                      multiply_add(a_here, load(&total_a[c - c_first], active),
+                                   load(&x[(b * S + s) * C + c], active)));
               });
             }
-            for_lanes<kLanes64>(c_first, c_end, [=, &total, &factor](int64_t c, auto active) IN_SET {
-              store(&total_part[(s_share * B + b) * C + c], active, load(&total[c - c_first], active));
-              store(&factor_part[(s_share * B + b) * C + c], active, load(&factor[c - c_first], active));
+            // One pass along c: fills share_total_a and share_factor_a.
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&share_total_a[(s_share * B + b) * C + c], active, load(&total_a[c - c_first], active));
+              store(&share_factor_a[(s_share * B + b) * C + c], active, load(&factor_a[c - c_first], active));
             });
           }
         }
@@ -216,13 +227,15 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
       for (int64_t c = 0; c < C; ++c) {
         double carry = 0.0;
         for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
-          start[(s_share * B + b) * C + c] = carry;
-          if (absolute(factor_part[(s_share * B + b) * C + c]) <= 16.0 &&
+          share_start[(s_share * B + b) * C + c] = carry;
+          if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 &&
               absolute(carry) < double(INFINITY) &&
-              absolute(total_part[(s_share * B + b) * C + c]) < double(INFINITY)) {
-            carry = factor_part[(s_share * B + b) * C + c] * carry + total_part[(s_share * B + b) * C + c];
+              absolute(share_total_a[(s_share * B + b) * C + c]) < double(INFINITY)) {
+            carry = rounded(share_factor_a[(s_share * B + b) * C + c] * carry) +
+                    share_total_a[(s_share * B + b) * C + c];
           } else {
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            // One pass along this share of s: carry, in order.
             for_lanes<kLanes64>(s_begin, s_end, [=, &carry](int64_t s, auto active) IN_SET {
               scan_linear<1, false>(carry, keep(active, load_every(&a[(b * S + s) * C + c], C, active), 1.0),
                                     keep(active, load_every(&x[(b * S + s) * C + c], C, active), 0.0));
@@ -232,36 +245,39 @@ void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t 
       }
     }
   }
-  const int64_t c_part2 = share_of<1024>(C, S_shares * B);
+  const int64_t c_part_length = share_of<1024>(C, S_shares * B);
   const bool around_caches = B * S * C * 8 >= kBeyondCaches;
   in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
       for (int64_t b = 0; b < B; ++b) {
-        for (int64_t c_first = 0; c_first < C; c_first += c_part2) {
-          const int64_t c_end = smaller(c_first + c_part2, C);
-          double carry[1024];
-          for_lanes<kLanes64>(c_first, c_end, [=, &carry](int64_t c, auto active) IN_SET {
-            store(&carry[c - c_first], active, 0.0);
+        for (int64_t c_first = 0; c_first < C; c_first += c_part_length) {
+          const int64_t c_end = smaller(c_first + c_part_length, C);
+          double carried_x[1024];
+          // One pass along c: fills carried_x.
+          for_lanes<kLanes64>(c_first, c_end, [=, &carried_x](int64_t c, auto active) IN_SET {
+            store(&carried_x[c - c_first], active, 0.0);
             if (s_share > 0) {
-              store(&carry[c - c_first], active, load(&start[(s_share * B + b) * C + c], active));
+              store(&carried_x[c - c_first], active, load(&share_start[(s_share * B + b) * C + c], active));
             }
           });
           const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
           const bool from_memory = B * S * C * 16 >= kBeyondCaches;
           for (int64_t s = s_begin; s < s_end; ++s) {
+            // One pass along c: fills h.
             for_lines<kLanes64>(
                 around_caches, &h[(b * S + s) * C + c_first], c_first, c_end,
-                [=, &carry](int64_t c, auto active) IN_SET {
+                [=, &carried_x](int64_t c, auto active) IN_SET {
                   if (from_memory)
                     prefetch_row(&a[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
                   if (from_memory)
                     prefetch_row(&x[(b * S + s) * C + c], s_end - s, s_end - s_begin, C, c_end - c_first);
-                  store(&carry[c - c_first], active,
-                        load(&a[(b * S + s) * C + c], active) * load(&carry[c - c_first], active) +
-                            load(&x[(b * S + s) * C + c], active));
-                  const auto running = load(&carry[c - c_first], active);
-                  store_around(&h[(b * S + s) * C + c], active, running, around_caches);
+                  store(&carried_x[c - c_first], active,
+                        multiply_add(load(&a[(b * S + s) * C + c], active),
+                                     load(&carried_x[c - c_first], active),
+                                     load(&x[(b * S + s) * C + c], active)));
+                  const auto running_x = load(&carried_x[c - c_first], active);
+                  store_around(&h[(b * S + s) * C + c], active, running_x, around_caches);
                 });
           }
         }

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,15 +27,16 @@ __global__ void __launch_bounds__(256) prefix_sum_kernel(const float* x, float* 
   float carry = 0.0f;
   for (Index i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
     if (i == 0) carry = 0.0f;
-    float carry2 = 0.0f;
-    float total = 0.0f;
+    float carried_sum_x = 0.0f;
+    float sum_x = 0.0f;
+    // One pass along m: sum_x; running_sum_x, in order; fills y.
     for (Index m = Index(i * 64); m < smaller(i * 64 + 64, M); ++m) {
-      carry2 = carry2 + x[m * N + n];
-      const float running = carry2;
-      y[m * N + n] = carry + running;
-      total += x[m * N + n];
+      carried_sum_x = carried_sum_x + x[m * N + n];
+      const float running_sum_x = carried_sum_x;
+      y[m * N + n] = carry + running_sum_x;
+      sum_x += x[m * N + n];
     }
-    carry += total;
+    carry += sum_x;
   }
 }
 

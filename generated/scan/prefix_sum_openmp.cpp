@@ -18,7 +18,7 @@
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,31 +38,37 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
       const int64_t n_end = smaller(n_first + n_part, N);
       float carry[2048];
       for (int64_t i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
-        float carry2[2048];
-        float total[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &carry2, &total](int64_t n, auto active) IN_SET {
-          if (i == 0) store(&carry[n - n_first], active, 0.0f);
-          store(&carry2[n - n_first], active, 0.0f);
-          store(&total[n - n_first], active, 0.0f);
-        });
+        float carried_sum_x[2048];
+        float sum_x[2048];
+        // One pass along n: fills carry.
+        for_lanes<kLanes32>(n_first, n_end,
+                            [=, &carry, &carried_sum_x, &sum_x](int64_t n, auto active) IN_SET {
+                              if (i == 0) store(&carry[n - n_first], active, 0.0f);
+                              store(&carried_sum_x[n - n_first], active, 0.0f);
+                              store(&sum_x[n - n_first], active, 0.0f);
+                            });
         const bool from_memory = M * N * 4 >= kBeyondCaches;
         for (int64_t m = i * 64; m < smaller(i * 64 + 64, M); ++m) {
-          for_lines<kLanes32>(around_caches, &y[m * N + n_first], n_first, n_end,
-                              [=, &carry2, &carry, &total](int64_t n, auto active) IN_SET {
-                                if (from_memory)
-                                  prefetch_row(&x[m * N + n], smaller(i * 64 + 64, M) - m,
-                                               smaller(i * 64 + 64, M) - i * 64, N, n_end - n_first);
-                                const auto x_ = load_once(&x[m * N + n], active);
-                                store(&carry2[n - n_first], active, load(&carry2[n - n_first], active) + x_);
-                                const auto running = load(&carry2[n - n_first], active);
-                                store_around(&y[m * N + n], active,
-                                             load(&carry[n - n_first], active) + running, around_caches);
-                                store(&total[n - n_first], active, load(&total[n - n_first], active) + x_);
-                              });
+          // One pass along n: fills y.
+          for_lines<kLanes32>(
+              around_caches, &y[m * N + n_first], n_first, n_end,
+              [=, &carried_sum_x, &carry, &sum_x](int64_t n, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&x[m * N + n], smaller(i * 64 + 64, M) - m, smaller(i * 64 + 64, M) - i * 64,
+                               N, n_end - n_first);
+                const auto x_here = load_once(&x[m * N + n], active);
+                store(&carried_sum_x[n - n_first], active,
+                      load(&carried_sum_x[n - n_first], active) + x_here);
+                const auto running_sum_x = load(&carried_sum_x[n - n_first], active);
+                store_around(&y[m * N + n], active, load(&carry[n - n_first], active) + running_sum_x,
+                             around_caches);
+                store(&sum_x[n - n_first], active, load(&sum_x[n - n_first], active) + x_here);
+              });
         }
-        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &total](int64_t n, auto active) IN_SET {
+        // One pass along n: fills carry.
+        for_lanes<kLanes32>(n_first, n_end, [=, &carry, &sum_x](int64_t n, auto active) IN_SET {
           store(&carry[n - n_first], active,
-                load(&carry[n - n_first], active) + load(&total[n - n_first], active));
+                load(&carry[n - n_first], active) + load(&sum_x[n - n_first], active));
         });
       }
     }

@@ -7,7 +7,7 @@
 //   several N_shares.
 // Phase 2: a block for each of M, where there are several N_shares.
 // Phase 3: a block for each of N_shares, M, neighbours along N.
-// Through the workspace: total_part, start.
+// Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 
 #include "running.h"
@@ -17,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,80 +28,81 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cumsum_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += x_pack[i];
+        if (i < remaining) total_x_own += x_pack[i];
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cumsum_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    T carried_sum_x = T(0);
+    if (int64_t(n_share) > 0) carried_sum_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<false, false>(running, carry, [](T a, T b) { return T(a + b); });
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x[i] = i < remaining ? x_pack[i] : T(0);
+      block_scan<false, false>(running_sum_x, carried_sum_x, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -112,21 +113,22 @@ cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspa
   const RunningCumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_part1_kernel<true, Index, T>
                    : running_cumsum_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error = launch(
             running_cumsum_part2_kernel<Index, T>,
             smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
-            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.total_part),
-            reinterpret_cast<T*>(workspace + space.start));
+            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x),
+            reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -137,7 +139,7 @@ cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspa
             smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                     int64_t{1} << 30),
             scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-            reinterpret_cast<T*>(workspace + space.start));
+            reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -146,55 +148,56 @@ cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspa
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int64_t* total_part) {
+    running_cumsum_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                    int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
+        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumsum_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
@@ -202,26 +205,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                    int64_t* start) {
+                                    int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    int64_t carried_sum_x = 0;
+    if (int64_t(n_share) > 0) carried_sum_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      block_scan<false, false>(running_sum_x, carried_sum_x,
+                               [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -233,13 +237,14 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_i32_part1_kernel<true, Index>
                    : running_cumsum_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -247,8 +252,8 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
             launch(running_cumsum_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -260,7 +265,7 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -270,80 +275,82 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumExclusiveWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cumsum_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += x_pack[i];
+        if (i < remaining) total_x_own += x_pack[i];
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_exclusive_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<false, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cumsum_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
+                                          T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    T carried_sum_x_before = T(0);
+    if (int64_t(n_share) > 0) carried_sum_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x_before[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<false, true>(running, carry, [](T a, T b) { return T(a + b); });
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_before[i] = i < remaining ? x_pack[i] : T(0);
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x_before[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -355,13 +362,14 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
   const RunningCumsumExclusiveWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_exclusive_part1_kernel<true, Index, T>
                    : running_cumsum_exclusive_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -369,8 +377,8 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
             launch(running_cumsum_exclusive_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -382,7 +390,7 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -391,56 +399,57 @@ cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, cha
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                              int64_t* total_part) {
+                                              int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
+        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                              int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 0;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
@@ -448,26 +457,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                              int64_t* start) {
+                                              int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    int64_t carried_sum_x_before = 0;
+    if (int64_t(n_share) > 0) carried_sum_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x_before[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      for (int i = 0; i < 4; ++i) running_sum_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before,
+                              [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_before[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -479,13 +489,14 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
   const RunningCumsumExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_exclusive_i32_part1_kernel<true, Index>
                    : running_cumsum_exclusive_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -493,8 +504,8 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
             launch(running_cumsum_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -506,7 +517,7 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -516,71 +527,73 @@ cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cumsum_reverse_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += x_pack[i];
+        if (i < remaining) total_x_own += x_pack[i];
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_reverse_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    T carry = T(0);
+    T carry_from_end = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                                                [](T a, T b) { return T(a + b); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
 }
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cumsum_reverse_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
+                                        T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    T carried_sum_x_from_end = T(0);
+    if (int64_t(n_share) + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -588,12 +601,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x_from_end[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<true, false>(running, carry, [](T a, T b) { return T(a + b); });
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_from_end[i] = i < remaining ? x_pack[i] : T(0);
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x_from_end[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -605,13 +619,14 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
   const RunningCumsumReverseWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_part1_kernel<true, Index, T>
                    : running_cumsum_reverse_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -619,8 +634,8 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
             launch(running_cumsum_reverse_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -632,7 +647,7 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -641,58 +656,60 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                            int64_t* total_part) {
+                                            int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
+        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumsum_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                            int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 0;
+    int64_t carry_from_end = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
 }
@@ -700,15 +717,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                            int64_t* start) {
+                                            int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    int64_t carried_sum_x_from_end = 0;
+    if (int64_t(n_share) + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -716,12 +733,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x_from_end[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, false>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
+                              [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_from_end[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -733,13 +751,14 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
   const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_i32_part1_kernel<true, Index>
                    : running_cumsum_reverse_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -747,8 +766,8 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
             launch(running_cumsum_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -760,7 +779,7 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -770,57 +789,59 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseExclusiveWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares,
-                                                  T* total_part) {
+                                                  T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = T(0);
-    T total_own = T(0);
+    T total_x = T(0);
+    T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own += x_pack[i];
+        if (i < remaining) total_x_own += x_pack[i];
       }
     }
-    total = total + block_fold(total_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_exclusive_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cumsum_reverse_exclusive_part2_kernel(Index M, Index N_shares, T* share_total_x,
+                                                  T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    T carry = T(0);
+    T carry_from_end = T(0);
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : T(0);
-      const T start_own = block_scan<true, true>(start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
+      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                                                [](T a, T b) { return T(a + b); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
 }
@@ -828,15 +849,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     running_cumsum_reverse_exclusive_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares,
-                                                  T* start) {
+                                                  T* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = T(0);
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    T carried_sum_x_behind = T(0);
+    if (int64_t(n_share) + 1 < N_shares) carried_sum_x_behind = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * (16 / kBytes<T>);
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -844,12 +865,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_sum_x_behind[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<true, true>(running, carry, [](T a, T b) { return T(a + b); });
+      for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_behind[i] = i < remaining ? x_pack[i] : T(0);
+      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind, [](T a, T b) { return T(a + b); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x_behind[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -861,13 +882,14 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
   const RunningCumsumReverseExclusiveWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_exclusive_part1_kernel<true, Index, T>
                    : running_cumsum_reverse_exclusive_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -875,8 +897,8 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
             launch(running_cumsum_reverse_exclusive_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -888,7 +910,7 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -897,59 +919,60 @@ cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                                      int64_t* total_part) {
+                                                      int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 0;
-    int64_t total_own = 0;
+    int64_t total_x = 0;
+    int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = total_own + int64_t(x_pack[i]);
+        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
       }
     }
-    total = total + block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
-                                                      int64_t* start) {
+    running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                                      int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 0;
+    int64_t carry_from_end = 0;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 0;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
 }
@@ -957,15 +980,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumsum_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
-                                                      Index N_shares, int64_t* start) {
+                                                      Index N_shares, int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 0;
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    int64_t carried_sum_x_behind = 0;
+    if (int64_t(n_share) + 1 < N_shares) carried_sum_x_behind = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -973,12 +996,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_sum_x_behind[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, true>(running, carry, [](int64_t a, int64_t b) { return int64_t(a + b); });
+      for (int i = 0; i < 4; ++i) running_sum_x_behind[i] = i < remaining ? int64_t(x_pack[i]) : 0;
+      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind,
+                             [](int64_t a, int64_t b) { return int64_t(a + b); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_behind[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -990,13 +1014,14 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
   const RunningCumsumReverseExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumsum_reverse_exclusive_i32_part1_kernel<true, Index>
                    : running_cumsum_reverse_exclusive_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -1004,8 +1029,8 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
             launch(running_cumsum_reverse_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1017,7 +1042,7 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1026,58 +1051,60 @@ cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part) {
+    running_cumprod_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
+                                     double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) factor_own *= double(x_pack[i]);
+        if (i < remaining) factor_x_own *= double(x_pack[i]);
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares, double* factor_part,
-                                     float* start) {
+    running_cumprod_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares, double* share_factor_x,
+                                     float* share_start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start[n_share * M + m] = carry;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(share_factor_x[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_begin2); n < n_end2; ++n) carry = carry * x[m * N + n];
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry, in order.
+          for (Index n = Index(n_share_begin); n < n_share_end; ++n) carry = carry * x[m * N + n];
         }
       }
     }
@@ -1088,26 +1115,26 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                     float* start) {
+                                     float* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    float carried_product_x = 1.0f;
+    if (int64_t(n_share) > 0) carried_product_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
-      block_scan_products<false, false>(running, carry);
+      for (int i = 0; i < 4; ++i) running_product_x[i] = i < remaining ? x_pack[i] : 1.0f;
+      block_scan_products<false, false>(running_product_x, carried_product_x);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1119,20 +1146,21 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
   const RunningCumprodF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_f32_part1_kernel<true, Index>
                    : running_cumprod_f32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error = launch(
             running_cumprod_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
-            512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part),
-            reinterpret_cast<float*>(workspace + space.start));
+            512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x),
+            reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1144,7 +1172,7 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1157,18 +1185,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x = 1.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
-      block_scan_products<false, false>(running, carry);
+      for (int i = 0; i < 2; ++i) running_product_x[i] = i < remaining ? x_pack[i] : 1.0;
+      block_scan_products<false, false>(running_product_x, carried_product_x);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 2; ++i) y_pack[i] = running_product_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1188,57 +1216,58 @@ cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                     int64_t* total_part) {
+                                     int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumprod_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x, int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
@@ -1246,27 +1275,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                     int64_t* start) {
+                                     int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    int64_t carried_product_x = 1;
+    if (int64_t(n_share) > 0) carried_product_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      block_scan<false, false>(running, carry,
+      for (int i = 0; i < 4; ++i) running_product_x[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      block_scan<false, false>(running_product_x, carried_product_x,
                                [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1278,13 +1307,14 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
   const RunningCumprodI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_i32_part1_kernel<true, Index>
                    : running_cumprod_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -1292,8 +1322,8 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
             launch(running_cumprod_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1305,7 +1335,7 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1314,59 +1344,60 @@ cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                               double* factor_part) {
+                                               double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) factor_own *= double(x_pack[i]);
+        if (i < remaining) factor_x_own *= double(x_pack[i]);
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                               double* factor_part, float* start) {
+                                               double* share_factor_x, float* share_start) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
     float carry = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start[n_share * M + m] = carry;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(share_factor_x[n_share * M + m] * double(carry));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_begin2); n < n_end2; ++n) carry = carry * x[m * N + n];
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry, in order.
+          for (Index n = Index(n_share_begin); n < n_share_end; ++n) carry = carry * x[m * N + n];
         }
       }
     }
@@ -1377,26 +1408,26 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                               float* start) {
+                                               float* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    float carried_product_x_before = 1.0f;
+    if (int64_t(n_share) > 0) carried_product_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x_before[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
-      block_scan_products<false, true>(running, carry);
+      for (int i = 0; i < 4; ++i) running_product_x_before[i] = i < remaining ? x_pack[i] : 1.0f;
+      block_scan_products<false, true>(running_product_x_before, carried_product_x_before);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x_before[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1408,21 +1439,22 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
   const RunningCumprodExclusiveF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_exclusive_f32_part1_kernel<true, Index>
                    : running_cumprod_exclusive_f32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_exclusive_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
                    block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_x),
+                   reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1434,7 +1466,7 @@ cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, i
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1447,18 +1479,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x_before = 1.0;
     for (Index n_tile = 0; n_tile < N; n_tile += Index(blockDim.x) * 2) {
       const Index n_first = n_tile + Index(threadIdx.x) * 2;
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x_before[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
-      block_scan_products<false, true>(running, carry);
+      for (int i = 0; i < 2; ++i) running_product_x_before[i] = i < remaining ? x_pack[i] : 1.0;
+      block_scan_products<false, true>(running_product_x_before, carried_product_x_before);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 2; ++i) y_pack[i] = running_product_x_before[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1479,57 +1511,59 @@ cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                               int64_t* total_part) {
+                                               int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                               int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int64_t carry = 1;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<false, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
@@ -1537,27 +1571,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                               int64_t* start) {
+                                               int64_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    int64_t carried_product_x_before = 1;
+    if (int64_t(n_share) > 0) carried_product_x_before = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x_before[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      block_scan<false, true>(running, carry,
+      for (int i = 0; i < 4; ++i) running_product_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      block_scan<false, true>(running_product_x_before, carried_product_x_before,
                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x_before[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1569,13 +1603,14 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   const RunningCumprodExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_exclusive_i32_part1_kernel<true, Index>
                    : running_cumprod_exclusive_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.total_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -1583,8 +1618,8 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
             launch(running_cumprod_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1596,7 +1631,7 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -1605,78 +1640,82 @@ cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                             double* factor_part) {
+                                             double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) factor_own *= double(x_pack[i]);
+        if (i < remaining) factor_x_own *= double(x_pack[i]);
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                             double* factor_part, float* start) {
+                                             double* share_factor_x, float* share_start_from_end) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry = 1.0f;
+    float carry_from_end = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = Index(N_shares); n_share-- > 0;) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start_from_end[n_share * M + m] = carry_from_end;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) &&
+            absolute(carry_from_end) < INFINITY) {
+          carry_from_end = float(share_factor_x[n_share * M + m] * double(carry_from_end));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_end2); n-- > n_begin2;) carry = carry * x[m * N + n];
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry_from_end, from the end.
+          for (Index n = Index(n_share_end); n-- > n_share_begin;) {
+            carry_from_end = carry_from_end * x[m * N + n];
+          }
         }
       }
     }
-    carry = broadcast(carry);
+    carry_from_end = broadcast(carry_from_end);
   }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_f32_part3_kernel(const float* x, float* y, Index M, Index N, Index N_shares,
-                                             float* start) {
+                                             float* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    float carried_product_x_from_end = 1.0f;
+    if (int64_t(n_share) + 1 < N_shares) carried_product_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -1684,12 +1723,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x_from_end[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
-      block_scan_products<true, false>(running, carry);
+      for (int i = 0; i < 4; ++i) running_product_x_from_end[i] = i < remaining ? x_pack[i] : 1.0f;
+      block_scan_products<true, false>(running_product_x_from_end, carried_product_x_from_end);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x_from_end[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1701,21 +1740,22 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
   const RunningCumprodReverseF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error = launch(
               wide ? running_cumprod_reverse_f32_part1_kernel<true, Index>
                    : running_cumprod_reverse_f32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.factor_part));
+              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_reverse_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
                    block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_x),
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1727,7 +1767,7 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1740,7 +1780,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x_from_end = 1.0;
     const Index tile_length = Index(blockDim.x) * 2;
     for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= 0;) {
@@ -1748,12 +1788,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x_from_end[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
-      block_scan_products<true, false>(running, carry);
+      for (int i = 0; i < 2; ++i) running_product_x_from_end[i] = i < remaining ? x_pack[i] : 1.0;
+      block_scan_products<true, false>(running_product_x_from_end, carried_product_x_from_end);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 2; ++i) y_pack[i] = running_product_x_from_end[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1774,59 +1814,62 @@ cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                             int64_t* total_part) {
+                                             int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part, int64_t* start) {
+    running_cumprod_reverse_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                             int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 1;
+    int64_t carry_from_end = 1;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
 }
@@ -1834,15 +1877,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                             int64_t* start) {
+                                             int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    int64_t carried_product_x_from_end = 1;
+    if (int64_t(n_share) + 1 < N_shares) carried_product_x_from_end = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -1850,13 +1893,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x_from_end[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      block_scan<true, false>(running, carry,
+      for (int i = 0; i < 4; ++i) running_product_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      block_scan<true, false>(running_product_x_from_end, carried_product_x_from_end,
                               [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x_from_end[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -1868,6 +1911,7 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
   const RunningCumprodReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -1875,7 +1919,7 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
                           : running_cumprod_reverse_i32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+                     reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -1883,8 +1927,8 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
             launch(running_cumprod_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1896,7 +1940,7 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -1905,78 +1949,82 @@ cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveF32Workspace {
-  int64_t factor_part;
-  int64_t start;
+  int64_t share_factor_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    factor_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                                       double* factor_part) {
+                                                       double* share_factor_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor = 1.0;
-    double factor_own = 1.0;
+    double factor_x = 1.0;
+    double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) factor_own *= double(x_pack[i]);
+        if (i < remaining) factor_x_own *= double(x_pack[i]);
       }
     }
-    factor = factor * block_fold(factor_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) factor_part[n_share * M + m] = factor;
+    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
+    if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     running_cumprod_reverse_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                                       double* factor_part, float* start) {
+                                                       double* share_factor_x, float* share_start_from_end) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float carry = 1.0f;
+    float carry_from_end = 1.0f;
     if (threadIdx.x == 0) {
       for (Index n_share = Index(N_shares); n_share-- > 0;) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start_from_end[n_share * M + m] = carry_from_end;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) &&
+            absolute(carry_from_end) < INFINITY) {
+          carry_from_end = float(share_factor_x[n_share * M + m] * double(carry_from_end));
         } else {
-          const int64_t n_begin2 = share_begin(n_share, N_shares, N, 64),
-                        n_end2 = share_begin(n_share + 1, N_shares, N, 64);
-          for (Index n = Index(n_end2); n-- > n_begin2;) carry = carry * x[m * N + n];
+          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
+                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry_from_end, from the end.
+          for (Index n = Index(n_share_end); n-- > n_share_begin;) {
+            carry_from_end = carry_from_end * x[m * N + n];
+          }
         }
       }
     }
-    carry = broadcast(carry);
+    carry_from_end = broadcast(carry_from_end);
   }
 }
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_f32_part3_kernel(const float* x, float* y, Index M, Index N,
-                                                       Index N_shares, float* start) {
+                                                       Index N_shares, float* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    float carry = 1.0f;
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    float carried_product_x_behind = 1.0f;
+    if (int64_t(n_share) + 1 < N_shares) carried_product_x_behind = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -1984,12 +2032,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<float, 4> y_pack;
-      float running[4];
+      float running_product_x_behind[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : 1.0f;
-      block_scan_products<true, true>(running, carry);
+      for (int i = 0; i < 4; ++i) running_product_x_behind[i] = i < remaining ? x_pack[i] : 1.0f;
+      block_scan_products<true, true>(running_product_x_behind, carried_product_x_behind);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_product_x_behind[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2001,6 +2049,7 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
   const RunningCumprodReverseExclusiveF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -2008,15 +2057,15 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
                           : running_cumprod_reverse_exclusive_f32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<double*>(workspace + space.factor_part));
+                     reinterpret_cast<double*>(workspace + space.share_factor_x));
           error != cudaSuccess)
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_reverse_exclusive_f32_part2_kernel<Index>,
                    smaller(M, int64_t{1} << 30), block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.factor_part),
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<double*>(workspace + space.share_factor_x),
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2028,7 +2077,7 @@ cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int6
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.start));
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2041,7 +2090,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    double carry = 1.0;
+    double carried_product_x_behind = 1.0;
     const Index tile_length = Index(blockDim.x) * 2;
     for (Index n_tile = Index((N + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= 0;) {
@@ -2049,12 +2098,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const Index remaining = Index(N - n_first);
       const auto x_pack = load_pack<2, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<double, 2> y_pack;
-      double running[2];
+      double running_product_x_behind[2];
 #pragma unroll
-      for (int i = 0; i < 2; ++i) running[i] = i < remaining ? x_pack[i] : 1.0;
-      block_scan_products<true, true>(running, carry);
+      for (int i = 0; i < 2; ++i) running_product_x_behind[i] = i < remaining ? x_pack[i] : 1.0;
+      block_scan_products<true, true>(running_product_x_behind, carried_product_x_behind);
 #pragma unroll
-      for (int i = 0; i < 2; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 2; ++i) y_pack[i] = running_product_x_behind[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2075,60 +2124,62 @@ cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, in
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
+    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                                       int64_t* total_part) {
+                                                       int64_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total = 1;
-    int64_t total_own = 1;
+    int64_t total_x = 1;
+    int64_t total_x_own = 1;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = wrapping_multiply(total_own, int64_t(x_pack[i]));
+        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
       }
     }
-    total = wrapping_multiply(
-        total, block_fold(total_own, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); }));
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
+                                  return int64_t(wrapping_multiply(a, b));
+                                }));
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* total_part,
-                                                       int64_t* start) {
+    running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
+                                                       int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
-    int64_t carry = 1;
+    int64_t carry_from_end = 1;
     const Index tile_length = Index(blockDim.x);
     for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t start_value = n_share < N_shares ? total_part[n_share * M + m] : 1;
-      const int64_t start_own = block_scan<true, true>(
-          start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
+      const int64_t share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end,
+                                 [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
+      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
 }
@@ -2136,15 +2187,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cumprod_reverse_exclusive_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N,
-                                                       Index N_shares, int64_t* start) {
+                                                       Index N_shares, int64_t* share_start_from_end) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t carry = 1;
-    if (int64_t(n_share) + 1 < N_shares) carry = start[n_share * M + m];
+    int64_t carried_product_x_behind = 1;
+    if (int64_t(n_share) + 1 < N_shares) carried_product_x_behind = share_start_from_end[n_share * M + m];
     const Index tile_length = Index(blockDim.x) * 4;
     for (Index n_tile = n_begin + Index((n_end - n_begin + tile_length - 1) / tile_length) * tile_length;
          (n_tile -= tile_length) >= n_begin;) {
@@ -2152,13 +2203,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int64_t running[4];
+      int64_t running_product_x_behind[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? int64_t(x_pack[i]) : 1;
-      block_scan<true, true>(running, carry,
+      for (int i = 0; i < 4; ++i) running_product_x_behind[i] = i < remaining ? int64_t(x_pack[i]) : 1;
+      block_scan<true, true>(running_product_x_behind, carried_product_x_behind,
                              [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running[i]);
+      for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_product_x_behind[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2170,6 +2221,7 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
   const RunningCumprodReverseExclusiveI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -2177,7 +2229,7 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
                           : running_cumprod_reverse_exclusive_i32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int64_t*>(workspace + space.total_part));
+                     reinterpret_cast<int64_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -2185,8 +2237,8 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
             launch(running_cumprod_reverse_exclusive_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.total_part),
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2198,7 +2250,7 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.start));
+                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
         error != cudaSuccess)
       return error;
   }
@@ -2208,81 +2260,84 @@ cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCummaxWorkspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cummax_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* total_part) {
+    running_cummax_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total = -T(INFINITY);
-    T total_own = -T(INFINITY);
+    T total_x = -T(INFINITY);
+    T total_x_own = -T(INFINITY);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_own = maximum(total_own, x_pack[i]);
+        if (i < remaining) total_x_own = maximum(total_x_own, x_pack[i]);
       }
     }
-    total = maximum(total, block_fold(total_own, [](T a, T b) { return T(maximum(a, b)); }));
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = maximum(total_x, block_fold(total_x_own, [](T a, T b) { return T(maximum(a, b)); }));
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cummax_part2_kernel(Index M, Index N_shares, T* total_part, T* start) {
+    running_cummax_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     T carry = -T(INFINITY);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T start_value = n_share < N_shares ? total_part[n_share * M + m] : -T(INFINITY);
-      const T start_own =
-          block_scan<false, true>(start_value, carry, [](T a, T b) { return T(maximum(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : -T(INFINITY);
+      const T share_start_own =
+          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(maximum(a, b)); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cummax_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* start) {
+    running_cummax_part3_kernel(const T* x, T* y, Index M, Index N, Index N_shares, T* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T carry = -T(INFINITY);
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    T carried_greatest_x = -T(INFINITY);
+    if (int64_t(n_share) > 0) carried_greatest_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index n_first = n_tile + Index(threadIdx.x) * (16 / kBytes<T>);
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<T, 16 / kBytes<T>> y_pack;
-      T running[16 / kBytes<T>];
+      T running_greatest_x[16 / kBytes<T>];
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) running[i] = i < remaining ? x_pack[i] : -T(INFINITY);
-      block_scan<false, false>(running, carry, [](T a, T b) { return T(maximum(a, b)); });
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        running_greatest_x[i] = i < remaining ? x_pack[i] : -T(INFINITY);
+      }
+      block_scan<false, false>(running_greatest_x, carried_greatest_x,
+                               [](T a, T b) { return T(maximum(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_greatest_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2293,6 +2348,7 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
   const RunningCummaxWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
       if (const cudaError_t error =
@@ -2300,7 +2356,7 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
                           : running_cummax_part1_kernel<false, Index, T>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<T*>(workspace + space.total_part));
+                     reinterpret_cast<T*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -2308,8 +2364,8 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
             launch(running_cummax_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.total_part),
-                   reinterpret_cast<T*>(workspace + space.start));
+                   reinterpret_cast<T*>(workspace + space.share_total_x),
+                   reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -2320,7 +2376,7 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
             smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                     int64_t{1} << 30),
             scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-            reinterpret_cast<T*>(workspace + space.start));
+            reinterpret_cast<T*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -2329,56 +2385,57 @@ cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspa
 
 // Where the intermediates lie in the workspace.
 struct RunningCummaxI32Workspace {
-  int64_t total_part;
-  int64_t start;
+  int64_t share_total_x;
+  int64_t share_start;
   int64_t bytes = 0;
 
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
     (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    total_part = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-    start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
+    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares, int32_t* total_part) {
+    running_cummax_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
+                                    int32_t* share_total_x) {
   for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int32_t total = INT32_MIN;
-    int32_t total_own = INT32_MIN;
+    int32_t total_x = INT32_MIN;
+    int32_t total_x_own = INT32_MIN;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_own = maximum(total_own, x_pack[i]);
+        if (i < remaining) total_x_own = maximum(total_x_own, x_pack[i]);
       }
     }
-    total =
-        maximum(total, block_fold(total_own, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); }));
-    if (threadIdx.x == 0) total_part[n_share * M + m] = total;
+    total_x = maximum(total_x,
+                      block_fold(total_x_own, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); }));
+    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cummax_i32_part2_kernel(Index M, Index N_shares, int32_t* total_part, int32_t* start) {
+    running_cummax_i32_part2_kernel(Index M, Index N_shares, int32_t* share_total_x, int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index m = item;
     int32_t carry = INT32_MIN;
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int32_t start_value = n_share < N_shares ? total_part[n_share * M + m] : INT32_MIN;
-      const int32_t start_own = block_scan<false, true>(
-          start_value, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
-      if (n_share < N_shares) start[n_share * M + m] = start_own;
+      const int32_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : INT32_MIN;
+      const int32_t share_start_own = block_scan<false, true>(
+          share_start_value, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
 }
@@ -2386,26 +2443,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     running_cummax_i32_part3_kernel(const int32_t* x, int32_t* y, Index M, Index N, Index N_shares,
-                                    int32_t* start) {
+                                    int32_t* share_start) {
   for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M;
        item += Index(gridDim.x) * Index(blockDim.y)) {
     const Index n_share = Index(item / M);
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int32_t carry = INT32_MIN;
-    if (int64_t(n_share) > 0) carry = start[n_share * M + m];
+    int32_t carried_greatest_x = INT32_MIN;
+    if (int64_t(n_share) > 0) carried_greatest_x = share_start[n_share * M + m];
     for (Index n_tile = n_begin; n_tile < n_end; n_tile += Index(blockDim.x) * 4) {
       const Index n_first = n_tile + Index(threadIdx.x) * 4;
       const Index remaining = Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
       Pack<int32_t, 4> y_pack;
-      int32_t running[4];
+      int32_t running_greatest_x[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) running[i] = i < remaining ? x_pack[i] : INT32_MIN;
-      block_scan<false, false>(running, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+      for (int i = 0; i < 4; ++i) running_greatest_x[i] = i < remaining ? x_pack[i] : INT32_MIN;
+      block_scan<false, false>(running_greatest_x, carried_greatest_x,
+                               [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
 #pragma unroll
-      for (int i = 0; i < 4; ++i) y_pack[i] = running[i];
+      for (int i = 0; i < 4; ++i) y_pack[i] = running_greatest_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
     }
   }
@@ -2417,6 +2475,7 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
   const RunningCummaxI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
       if (const cudaError_t error =
@@ -2424,7 +2483,7 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
                           : running_cummax_i32_part1_kernel<false, Index>,
                      smaller(N_shares * M, int64_t{1} << 30),
                      block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int32_t*>(workspace + space.total_part));
+                     reinterpret_cast<int32_t*>(workspace + space.share_total_x));
           error != cudaSuccess)
         return error;
     }
@@ -2432,8 +2491,8 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
             launch(running_cummax_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
                    scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int32_t*>(workspace + space.total_part),
-                   reinterpret_cast<int32_t*>(workspace + space.start));
+                   reinterpret_cast<int32_t*>(workspace + space.share_total_x),
+                   reinterpret_cast<int32_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }
@@ -2445,7 +2504,7 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
                    smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
                            int64_t{1} << 30),
                    scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int32_t*>(workspace + space.start));
+                   reinterpret_cast<int32_t*>(workspace + space.share_start));
         error != cudaSuccess)
       return error;
   }

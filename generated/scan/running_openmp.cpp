@@ -5,9 +5,9 @@
 //
 // Phase 1 of running_cumsum_f32: threads share N_shares, M, neighbours along N, where there are
 //   several N_shares.
-// Phase 2: one thread does the rest, where there are several N_shares.
+// Phase 2: one thread computes carry, where there are several N_shares.
 // Phase 3: threads share N_shares, M, neighbours along N.
-// Through the workspace: total_part, start.
+// Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 // Where N <= 15: neighbouring rows side by side.
 
@@ -26,7 +26,7 @@
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,11 +44,12 @@ void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<T> carry = T(0);
+        Vector<T> carried_sum_x = T(0);
+        // One pass along n: running_sum_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carry = carry + load_every(&x[m * N + n], N, active);
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, running);
+          carried_sum_x = carried_sum_x + load_every(&x[m * N + n], N, active);
+          const auto running_sum_x = carried_sum_x;
+          store_every(&y[m * N + n], N, active, running_sum_x);
         }
       });
     }
@@ -58,13 +59,13 @@ void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumWorkspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, kBytes<T>);
-    start = reserve(bytes, N_shares * M, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
+    share_start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -73,33 +74,36 @@ template <class T>
 void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumWorkspace<T> space(M, N);
-  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
-  T* const start = reinterpret_cast<T*>(workspace + space.start);
+  T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
+  T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          T total = T(0);
+          T total_x = T(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: total_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            Sum<T, kLanesOf<T>> total_x_lanes = T(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+                                     total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * M + m] = total;
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Vector<T> carry = T(0);
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -108,14 +112,16 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        T carry = T(0);
-        if (n_share > 0) carry = start[n_share * M + m];
+        T carried_sum_x = T(0);
+        if (n_share > 0) carried_sum_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                             [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
+        // One pass along this share of n: running_sum_x, in order; fills y.
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
+          const auto running_sum_x =
+              scan_lanes<1>(carried_sum_x, keep(active, load(&x[m * N + n], active), T(0)), T(0),
+                            [](auto a, auto b) IN_SET { return a + b; });
+          store_around(&y[m * N + n], active, running_sum_x, around_caches);
         });
       }
     }
@@ -129,11 +135,12 @@ void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 0;
+        Lanes<int64_t, kLanes64> carried_sum_x = 0;
+        // One pass along n: running_sum_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          carried_sum_x = carried_sum_x + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running_sum_x = carried_sum_x;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x));
         }
       });
     }
@@ -142,13 +149,13 @@ void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -156,30 +163,33 @@ struct RunningCumsumI32Workspace {
 void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 0;
+          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total_part[n_share * M + m] = total;
+          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -188,15 +198,16 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 0;
-        if (n_share > 0) carry = start[n_share * M + m];
+        int64_t carried_sum_x = 0;
+        if (n_share > 0) carried_sum_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+        // One pass along this share of n: running_sum_x, in order; fills y.
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
+          const auto running_sum_x =
+              scan_lanes<1>(carried_sum_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
                             [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x), around_caches);
         });
       }
     }
@@ -211,11 +222,12 @@ void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<T> carry = T(0);
+        Vector<T> carried_sum_x_before = T(0);
+        // One pass along n: running_sum_x_before, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          const auto running = carry;
-          carry = carry + load_every(&x[m * N + n], N, active);
-          store_every(&y[m * N + n], N, active, running);
+          const auto running_sum_x_before = carried_sum_x_before;
+          carried_sum_x_before = carried_sum_x_before + load_every(&x[m * N + n], N, active);
+          store_every(&y[m * N + n], N, active, running_sum_x_before);
         }
       });
     }
@@ -225,13 +237,13 @@ void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumExclusiveWorkspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, kBytes<T>);
-    start = reserve(bytes, N_shares * M, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
+    share_start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -240,33 +252,36 @@ template <class T>
 void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumExclusiveWorkspace<T> space(M, N);
-  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
-  T* const start = reinterpret_cast<T*>(workspace + space.start);
+  T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
+  T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          T total = T(0);
+          T total_x = T(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: total_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            Sum<T, kLanesOf<T>> total_x_lanes = T(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+                                     total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * M + m] = total;
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Vector<T> carry = T(0);
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -275,14 +290,16 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        T carry = T(0);
-        if (n_share > 0) carry = start[n_share * M + m];
+        T carried_sum_x_before = T(0);
+        if (n_share > 0) carried_sum_x_before = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running = scan_before<1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                              [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
+        // One pass along this share of n: running_sum_x_before, in order; fills y.
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carried_sum_x_before](int64_t n, auto active) IN_SET {
+          const auto running_sum_x_before =
+              scan_before<1>(carried_sum_x_before, keep(active, load(&x[m * N + n], active), T(0)), T(0),
+                             [](auto a, auto b) IN_SET { return a + b; });
+          store_around(&y[m * N + n], active, running_sum_x_before, around_caches);
         });
       }
     }
@@ -296,11 +313,13 @@ void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M,
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 0;
+        Lanes<int64_t, kLanes64> carried_sum_x_before = 0;
+        // One pass along n: running_sum_x_before, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          const auto running = carry;
-          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          const auto running_sum_x_before = carried_sum_x_before;
+          carried_sum_x_before =
+              carried_sum_x_before + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x_before));
         }
       });
     }
@@ -309,13 +328,13 @@ void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumExclusiveI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -323,30 +342,33 @@ struct RunningCumsumExclusiveI32Workspace {
 void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumExclusiveI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 0;
+          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total_part[n_share * M + m] = total;
+          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 0;
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -355,15 +377,16 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 0;
-        if (n_share > 0) carry = start[n_share * M + m];
+        int64_t carried_sum_x_before = 0;
+        if (n_share > 0) carried_sum_x_before = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        // One pass along this share of n: running_sum_x_before, in order; fills y.
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_sum_x_before](int64_t n, auto active) IN_SET {
+          const auto running_sum_x_before = scan_before<1>(
+              carried_sum_x_before, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+              [](auto a, auto b) IN_SET { return a + b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_before), around_caches);
         });
       }
     }
@@ -378,11 +401,12 @@ void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<T> carry = T(0);
+        Vector<T> carried_sum_x_from_end = T(0);
+        // One pass along n: running_sum_x_from_end, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          carry = carry + load_every(&x[m * N + n], N, active);
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, running);
+          carried_sum_x_from_end = carried_sum_x_from_end + load_every(&x[m * N + n], N, active);
+          const auto running_sum_x_from_end = carried_sum_x_from_end;
+          store_every(&y[m * N + n], N, active, running_sum_x_from_end);
         }
       });
     }
@@ -392,13 +416,13 @@ void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseWorkspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, kBytes<T>);
-    start = reserve(bytes, N_shares * M, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -407,33 +431,36 @@ template <class T>
 void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumReverseWorkspace<T> space(M, N);
-  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
-  T* const start = reinterpret_cast<T*>(workspace + space.start);
+  T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
+  T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          T total = T(0);
+          T total_x = T(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: total_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            Sum<T, kLanesOf<T>> total_x_lanes = T(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+                                     total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * M + m] = total;
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Vector<T> carry = T(0);
+      Vector<T> carry_from_end = T(0);
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -442,15 +469,18 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        T carry = T(0);
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        T carried_sum_x_from_end = T(0);
+        if (n_share + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running = scan_lanes<-1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                              [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
+        // One pass along this share of n: running_sum_x_from_end, from the end; fills y.
+        for_lanes_down<kLanesOf<T>>(
+            n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
+              const auto running_sum_x_from_end =
+                  scan_lanes<-1>(carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), T(0)),
+                                 T(0), [](auto a, auto b) IN_SET { return a + b; });
+              store_around(&y[m * N + n], active, running_sum_x_from_end, around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -463,11 +493,13 @@ void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, i
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 0;
+        Lanes<int64_t, kLanes64> carried_sum_x_from_end = 0;
+        // One pass along n: running_sum_x_from_end, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          carried_sum_x_from_end =
+              carried_sum_x_from_end + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          const auto running_sum_x_from_end = carried_sum_x_from_end;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x_from_end));
         }
       });
     }
@@ -476,13 +508,13 @@ void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start_from_end = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -490,30 +522,33 @@ struct RunningCumsumReverseI32Workspace {
 void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumReverseI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 0;
+          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total_part[n_share * M + m] = total;
+          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 0;
+      Lanes<int64_t, kLanes64> carry_from_end = 0;
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -522,15 +557,16 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 0;
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        int64_t carried_sum_x_from_end = 0;
+        if (n_share + 1 < N_shares) carried_sum_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                             [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        // One pass along this share of n: running_sum_x_from_end, from the end; fills y.
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
+          const auto running_sum_x_from_end = scan_lanes<-1>(
+              carried_sum_x_from_end, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+              [](auto a, auto b) IN_SET { return a + b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_from_end), around_caches);
         });
       }
     }
@@ -545,11 +581,12 @@ void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<T> carry = T(0);
+        Vector<T> carried_sum_x_behind = T(0);
+        // One pass along n: running_sum_x_behind, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          const auto running = carry;
-          carry = carry + load_every(&x[m * N + n], N, active);
-          store_every(&y[m * N + n], N, active, running);
+          const auto running_sum_x_behind = carried_sum_x_behind;
+          carried_sum_x_behind = carried_sum_x_behind + load_every(&x[m * N + n], N, active);
+          store_every(&y[m * N + n], N, active, running_sum_x_behind);
         }
       });
     }
@@ -559,13 +596,13 @@ void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseExclusiveWorkspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, kBytes<T>);
-    start = reserve(bytes, N_shares * M, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
+    share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -574,33 +611,36 @@ template <class T>
 void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumReverseExclusiveWorkspace<T> space(M, N);
-  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
-  T* const start = reinterpret_cast<T*>(workspace + space.start);
+  T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
+  T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          T total = T(0);
+          T total_x = T(0);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: total_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Sum<T, kLanesOf<T>> total_lanes = T(0);
+            Sum<T, kLanesOf<T>> total_x_lanes = T(0);
             for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
-                                   [=, &total_lanes](int64_t n, auto active) IN_SET {
-                                     total_lanes += keep(active, load(&x[m * N + n], active), T(0));
+                                   [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+                                     total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total += across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          total_part[n_share * M + m] = total;
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
-      Vector<T> carry = T(0);
+      Vector<T> carry_from_end = T(0);
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -609,15 +649,18 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        T carry = T(0);
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        T carried_sum_x_behind = T(0);
+        if (n_share + 1 < N_shares) carried_sum_x_behind = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running = scan_before<-1>(carry, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                               [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
+        // One pass along this share of n: running_sum_x_behind, from the end; fills y.
+        for_lanes_down<kLanesOf<T>>(
+            n_begin, n_end, [=, &carried_sum_x_behind](int64_t n, auto active) IN_SET {
+              const auto running_sum_x_behind =
+                  scan_before<-1>(carried_sum_x_behind, keep(active, load(&x[m * N + n], active), T(0)), T(0),
+                                  [](auto a, auto b) IN_SET { return a + b; });
+              store_around(&y[m * N + n], active, running_sum_x_behind, around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -630,11 +673,13 @@ void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, in
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 0;
+        Lanes<int64_t, kLanes64> carried_sum_x_behind = 0;
+        // One pass along n: running_sum_x_behind, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          const auto running = carry;
-          carry = carry + convert<int64_t>(load_every(&x[m * N + n], N, active));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          const auto running_sum_x_behind = carried_sum_x_behind;
+          carried_sum_x_behind =
+              carried_sum_x_behind + convert<int64_t>(load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_sum_x_behind));
         }
       });
     }
@@ -643,13 +688,13 @@ void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, in
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseExclusiveI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start_from_end = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -658,30 +703,33 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
                                           char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumsumReverseExclusiveI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 0;
+          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 0;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 0;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total = total + across(total_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          total_part[n_share * M + m] = total;
+          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 0;
+      Lanes<int64_t, kLanes64> carry_from_end = 0;
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry + load(&total_part[n_share * M + m], active);
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end + load(&share_total_x[n_share * M + m], active);
       }
     });
   }
@@ -690,15 +738,16 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 0;
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        int64_t carried_sum_x_behind = 0;
+        if (n_share + 1 < N_shares) carried_sum_x_behind = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                              [](auto a, auto b) IN_SET { return a + b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        // One pass along this share of n: running_sum_x_behind, from the end; fills y.
+        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_behind](int64_t n, auto active) IN_SET {
+          const auto running_sum_x_behind = scan_before<-1>(
+              carried_sum_x_behind, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
+              [](auto a, auto b) IN_SET { return a + b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_behind), around_caches);
         });
       }
     }
@@ -712,11 +761,12 @@ void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<float, kLanes32> carry = 1.0f;
+        Lanes<float, kLanes32> carried_product_x = 1.0f;
+        // One pass along n: running_product_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carry = carry * (load_every(&x[m * N + n], N, active));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, running);
+          carried_product_x = carried_product_x * (load_every(&x[m * N + n], N, active));
+          const auto running_product_x = carried_product_x;
+          store_every(&y[m * N + n], N, active, running_product_x);
         }
       });
     }
@@ -725,13 +775,13 @@ void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodF32Workspace {
-  int64_t factor_part, start;
+  int64_t share_factor_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    factor_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 4);
+    share_factor_x = reserve(bytes, N_shares * M, 8);
+    share_start = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -739,37 +789,40 @@ struct RunningCumprodF32Workspace {
 void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodF32Workspace space(M, N);
-  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
+  float* const share_start = reinterpret_cast<float*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          double factor = 1.0;
+          double factor_x = 1.0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: factor_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Lanes<double, kLanes64> factor_lanes = 1.0;
+            Lanes<double, kLanes64> factor_x_lanes = 1.0;
             for_lanes<kLanes64>(
-                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
-                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
+                  factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
           }
-          factor_part[n_share * M + m] = factor;
+          share_factor_x[n_share * M + m] = factor_x;
         }
       }
     });
     for (int64_t m = 0; m < M; ++m) {
       float carry = 1.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start[n_share * M + m] = carry;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(rounded(share_factor_x[n_share * M + m] * double(carry)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry, in order.
           for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
             scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
@@ -782,14 +835,15 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 1.0f;
-        if (n_share > 0) carry = start[n_share * M + m];
+        float carried_product_x = 1.0f;
+        if (n_share > 0) carried_product_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
-          store_around(&y[m * N + n], active, running, around_caches);
+        // One pass along this share of n: running_product_x, in order; fills y.
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carried_product_x](int64_t n, auto active) IN_SET {
+          const auto running_product_x =
+              scan_products<1, false>(carried_product_x, keep(active, load(&x[m * N + n], active), 1.0f));
+          store_around(&y[m * N + n], active, running_product_x, around_caches);
         });
       }
     }
@@ -802,10 +856,12 @@ void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      double carry = 1.0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
-        const auto running = scan_products<1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0));
-        store_around(&y[m * N + n], active, running, around_caches);
+      double carried_product_x = 1.0;
+      // One pass along n: running_product_x, in order; fills y.
+      for_lanes<kLanes64>(0, N, [=, &carried_product_x](int64_t n, auto active) IN_SET {
+        const auto running_product_x =
+            scan_products<1, false>(carried_product_x, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running_product_x, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -818,11 +874,12 @@ void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t 
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 1;
+        Lanes<int64_t, kLanes64> carried_product_x = 1;
+        // One pass along n: running_product_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          carried_product_x = carried_product_x * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          const auto running_product_x = carried_product_x;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x));
         }
       });
     }
@@ -831,13 +888,13 @@ void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t 
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -845,30 +902,34 @@ struct RunningCumprodI32Workspace {
 void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 1;
+          int64_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
-          total_part[n_share * M + m] = total;
+          total_x =
+              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 1;
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry * (load(&total_part[n_share * M + m], active));
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry * (load(&share_total_x[n_share * M + m], active));
       }
     });
   }
@@ -877,15 +938,16 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 1;
-        if (n_share > 0) carry = start[n_share * M + m];
+        int64_t carried_product_x = 1;
+        if (n_share > 0) carried_product_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_lanes<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                            [](auto a, auto b) IN_SET { return a * b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        // One pass along this share of n: running_product_x, in order; fills y.
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_product_x](int64_t n, auto active) IN_SET {
+          const auto running_product_x =
+              scan_lanes<1>(carried_product_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1),
+                            1, [](auto a, auto b) IN_SET { return a * b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running_product_x), around_caches);
         });
       }
     }
@@ -899,11 +961,12 @@ void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, in
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<float, kLanes32> carry = 1.0f;
+        Lanes<float, kLanes32> carried_product_x_before = 1.0f;
+        // One pass along n: running_product_x_before, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          const auto running = carry;
-          carry = carry * (load_every(&x[m * N + n], N, active));
-          store_every(&y[m * N + n], N, active, running);
+          const auto running_product_x_before = carried_product_x_before;
+          carried_product_x_before = carried_product_x_before * (load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, running_product_x_before);
         }
       });
     }
@@ -912,13 +975,13 @@ void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, in
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveF32Workspace {
-  int64_t factor_part, start;
+  int64_t share_factor_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    factor_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 4);
+    share_factor_x = reserve(bytes, N_shares * M, 8);
+    share_start = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -926,37 +989,40 @@ struct RunningCumprodExclusiveF32Workspace {
 void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodExclusiveF32Workspace space(M, N);
-  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
+  float* const share_start = reinterpret_cast<float*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          double factor = 1.0;
+          double factor_x = 1.0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: factor_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Lanes<double, kLanes64> factor_lanes = 1.0;
+            Lanes<double, kLanes64> factor_x_lanes = 1.0;
             for_lanes<kLanes64>(
-                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
-                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
+                  factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
           }
-          factor_part[n_share * M + m] = factor;
+          share_factor_x[n_share * M + m] = factor_x;
         }
       }
     });
     for (int64_t m = 0; m < M; ++m) {
       float carry = 1.0f;
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start[n_share * M + m] = carry;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
+          carry = float(rounded(share_factor_x[n_share * M + m] * double(carry)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: carry, in order.
           for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
             scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
           });
@@ -969,13 +1035,15 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 1.0f;
-        if (n_share > 0) carry = start[n_share * M + m];
+        float carried_product_x_before = 1.0f;
+        if (n_share > 0) carried_product_x_before = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running = scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
-          store_around(&y[m * N + n], active, running, around_caches);
+        // One pass along this share of n: running_product_x_before, in order; fills y.
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carried_product_x_before](int64_t n, auto active) IN_SET {
+          const auto running_product_x_before = scan_products<1, true>(
+              carried_product_x_before, keep(active, load(&x[m * N + n], active), 1.0f));
+          store_around(&y[m * N + n], active, running_product_x_before, around_caches);
         });
       }
     }
@@ -988,10 +1056,12 @@ void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      double carry = 1.0;
-      for_lanes<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
-        const auto running = scan_products<1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0));
-        store_around(&y[m * N + n], active, running, around_caches);
+      double carried_product_x_before = 1.0;
+      // One pass along n: running_product_x_before, in order; fills y.
+      for_lanes<kLanes64>(0, N, [=, &carried_product_x_before](int64_t n, auto active) IN_SET {
+        const auto running_product_x_before =
+            scan_products<1, true>(carried_product_x_before, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running_product_x_before, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -1004,11 +1074,13 @@ void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 1;
+        Lanes<int64_t, kLanes64> carried_product_x_before = 1;
+        // One pass along n: running_product_x_before, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          const auto running = carry;
-          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          const auto running_product_x_before = carried_product_x_before;
+          carried_product_x_before =
+              carried_product_x_before * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x_before));
         }
       });
     }
@@ -1017,13 +1089,13 @@ void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodExclusiveI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -1031,30 +1103,34 @@ struct RunningCumprodExclusiveI32Workspace {
 void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodExclusiveI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 1;
+          int64_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
-          total_part[n_share * M + m] = total;
+          total_x =
+              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int64_t, kLanes64> carry = 1;
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry * (load(&total_part[n_share * M + m], active));
+        store(&share_start[n_share * M + m], active, carry);
+        carry = carry * (load(&share_total_x[n_share * M + m], active));
       }
     });
   }
@@ -1063,15 +1139,16 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 1;
-        if (n_share > 0) carry = start[n_share * M + m];
+        int64_t carried_product_x_before = 1;
+        if (n_share > 0) carried_product_x_before = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_before<1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                             [](auto a, auto b) IN_SET { return a * b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
+        // One pass along this share of n: running_product_x_before, in order; fills y.
+        for_lanes<kLanes64>(n_begin, n_end, [=, &carried_product_x_before](int64_t n, auto active) IN_SET {
+          const auto running_product_x_before = scan_before<1>(
+              carried_product_x_before, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
+              [](auto a, auto b) IN_SET { return a * b; });
+          store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_before), around_caches);
         });
       }
     }
@@ -1085,11 +1162,12 @@ void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int6
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<float, kLanes32> carry = 1.0f;
+        Lanes<float, kLanes32> carried_product_x_from_end = 1.0f;
+        // One pass along n: running_product_x_from_end, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          carry = carry * (load_every(&x[m * N + n], N, active));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, running);
+          carried_product_x_from_end = carried_product_x_from_end * (load_every(&x[m * N + n], N, active));
+          const auto running_product_x_from_end = carried_product_x_from_end;
+          store_every(&y[m * N + n], N, active, running_product_x_from_end);
         }
       });
     }
@@ -1098,13 +1176,13 @@ void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int6
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseF32Workspace {
-  int64_t factor_part, start;
+  int64_t share_factor_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    factor_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 4);
+    share_factor_x = reserve(bytes, N_shares * M, 8);
+    share_start_from_end = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -1112,39 +1190,43 @@ struct RunningCumprodReverseF32Workspace {
 void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodReverseF32Workspace space(M, N);
-  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
+  float* const share_start_from_end = reinterpret_cast<float*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          double factor = 1.0;
+          double factor_x = 1.0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: factor_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Lanes<double, kLanes64> factor_lanes = 1.0;
+            Lanes<double, kLanes64> factor_x_lanes = 1.0;
             for_lanes<kLanes64>(
-                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
-                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
+                  factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
           }
-          factor_part[n_share * M + m] = factor;
+          share_factor_x[n_share * M + m] = factor_x;
         }
       }
     });
     for (int64_t m = 0; m < M; ++m) {
-      float carry = 1.0f;
+      float carry_from_end = 1.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start_from_end[n_share * M + m] = carry_from_end;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) &&
+            absolute(carry_from_end) < INFINITY) {
+          carry_from_end = float(rounded(share_factor_x[n_share * M + m] * double(carry_from_end)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-            scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
+          // One pass along this share of n: carry_from_end, from the end.
+          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry_from_end](int64_t n, auto active) IN_SET {
+            scan_products<-1, false>(carry_from_end, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
       }
@@ -1155,15 +1237,17 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 1.0f;
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        float carried_product_x_from_end = 1.0f;
+        if (n_share + 1 < N_shares) carried_product_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
+        // One pass along this share of n: running_product_x_from_end, from the end; fills y.
+        for_lanes_down<kLanes32>(
+            n_begin, n_end, [=, &carried_product_x_from_end](int64_t n, auto active) IN_SET {
+              const auto running_product_x_from_end = scan_products<-1, false>(
+                  carried_product_x_from_end, keep(active, load(&x[m * N + n], active), 1.0f));
+              store_around(&y[m * N + n], active, running_product_x_from_end, around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -1175,10 +1259,12 @@ void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t 
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      double carry = 1.0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
-        const auto running = scan_products<-1, false>(carry, keep(active, load(&x[m * N + n], active), 1.0));
-        store_around(&y[m * N + n], active, running, around_caches);
+      double carried_product_x_from_end = 1.0;
+      // One pass along n: running_product_x_from_end, from the end; fills y.
+      for_lanes_down<kLanes64>(0, N, [=, &carried_product_x_from_end](int64_t n, auto active) IN_SET {
+        const auto running_product_x_from_end = scan_products<-1, false>(
+            carried_product_x_from_end, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running_product_x_from_end, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -1191,11 +1277,13 @@ void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, 
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 1;
+        Lanes<int64_t, kLanes64> carried_product_x_from_end = 1;
+        // One pass along n: running_product_x_from_end, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          carried_product_x_from_end =
+              carried_product_x_from_end * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          const auto running_product_x_from_end = carried_product_x_from_end;
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x_from_end));
         }
       });
     }
@@ -1204,13 +1292,13 @@ void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, 
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start_from_end = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -1218,30 +1306,34 @@ struct RunningCumprodReverseI32Workspace {
 void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodReverseI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 1;
+          int64_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
-          total_part[n_share * M + m] = total;
+          total_x =
+              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 1;
+      Lanes<int64_t, kLanes64> carry_from_end = 1;
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry * (load(&total_part[n_share * M + m], active));
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end * (load(&share_total_x[n_share * M + m], active));
       }
     });
   }
@@ -1250,16 +1342,19 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 1;
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        int64_t carried_product_x_from_end = 1;
+        if (n_share + 1 < N_shares) carried_product_x_from_end = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_lanes<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                             [](auto a, auto b) IN_SET { return a * b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-        });
+        // One pass along this share of n: running_product_x_from_end, from the end; fills y.
+        for_lanes_down<kLanes64>(
+            n_begin, n_end, [=, &carried_product_x_from_end](int64_t n, auto active) IN_SET {
+              const auto running_product_x_from_end = scan_lanes<-1>(
+                  carried_product_x_from_end, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1),
+                  1, [](auto a, auto b) IN_SET { return a * b; });
+              store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_from_end),
+                           around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -1272,11 +1367,12 @@ void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<float, kLanes32> carry = 1.0f;
+        Lanes<float, kLanes32> carried_product_x_behind = 1.0f;
+        // One pass along n: running_product_x_behind, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          const auto running = carry;
-          carry = carry * (load_every(&x[m * N + n], N, active));
-          store_every(&y[m * N + n], N, active, running);
+          const auto running_product_x_behind = carried_product_x_behind;
+          carried_product_x_behind = carried_product_x_behind * (load_every(&x[m * N + n], N, active));
+          store_every(&y[m * N + n], N, active, running_product_x_behind);
         }
       });
     }
@@ -1285,13 +1381,13 @@ void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveF32Workspace {
-  int64_t factor_part, start;
+  int64_t share_factor_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    factor_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 4);
+    share_factor_x = reserve(bytes, N_shares * M, 8);
+    share_start_from_end = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -1299,39 +1395,43 @@ struct RunningCumprodReverseExclusiveF32Workspace {
 void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodReverseExclusiveF32Workspace space(M, N);
-  double* const factor_part = reinterpret_cast<double*>(workspace + space.factor_part);
-  float* const start = reinterpret_cast<float*>(workspace + space.start);
+  double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
+  float* const share_start_from_end = reinterpret_cast<float*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          double factor = 1.0;
+          double factor_x = 1.0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: factor_x.
           for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
-            Lanes<double, kLanes64> factor_lanes = 1.0;
+            Lanes<double, kLanes64> factor_x_lanes = 1.0;
             for_lanes<kLanes64>(
-                n_block, smaller(n_block + 4096, n_end), [=, &factor_lanes](int64_t n, auto active) IN_SET {
-                  factor_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
+                n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
+                  factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor *= across(factor_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
           }
-          factor_part[n_share * M + m] = factor;
+          share_factor_x[n_share * M + m] = factor_x;
         }
       }
     });
     for (int64_t m = 0; m < M; ++m) {
-      float carry = 1.0f;
+      float carry_from_end = 1.0f;
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        start[n_share * M + m] = carry;
-        if (absolute(factor_part[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(factor_part[n_share * M + m] * double(carry));
+        share_start_from_end[n_share * M + m] = carry_from_end;
+        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) &&
+            absolute(carry_from_end) < INFINITY) {
+          carry_from_end = float(rounded(share_factor_x[n_share * M + m] * double(carry_from_end)));
         } else {
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-            scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
+          // One pass along this share of n: carry_from_end, from the end.
+          for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry_from_end](int64_t n, auto active) IN_SET {
+            scan_products<-1, true>(carry_from_end, keep(active, load(&x[m * N + n], active), 1.0f));
           });
         }
       }
@@ -1342,15 +1442,17 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        float carry = 1.0f;
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        float carried_product_x_behind = 1.0f;
+        if (n_share + 1 < N_shares) carried_product_x_behind = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0f));
-          store_around(&y[m * N + n], active, running, around_caches);
-        });
+        // One pass along this share of n: running_product_x_behind, from the end; fills y.
+        for_lanes_down<kLanes32>(
+            n_begin, n_end, [=, &carried_product_x_behind](int64_t n, auto active) IN_SET {
+              const auto running_product_x_behind = scan_products<-1, true>(
+                  carried_product_x_behind, keep(active, load(&x[m * N + n], active), 1.0f));
+              store_around(&y[m * N + n], active, running_product_x_behind, around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -1362,10 +1464,12 @@ void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      double carry = 1.0;
-      for_lanes_down<kLanes64>(0, N, [=, &carry](int64_t n, auto active) IN_SET {
-        const auto running = scan_products<-1, true>(carry, keep(active, load(&x[m * N + n], active), 1.0));
-        store_around(&y[m * N + n], active, running, around_caches);
+      double carried_product_x_behind = 1.0;
+      // One pass along n: running_product_x_behind, from the end; fills y.
+      for_lanes_down<kLanes64>(0, N, [=, &carried_product_x_behind](int64_t n, auto active) IN_SET {
+        const auto running_product_x_behind =
+            scan_products<-1, true>(carried_product_x_behind, keep(active, load(&x[m * N + n], active), 1.0));
+        store_around(&y[m * N + n], active, running_product_x_behind, around_caches);
       });
     }
     if (around_caches) finish_stores();
@@ -1378,11 +1482,13 @@ void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, i
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes64>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int64_t, kLanes64> carry = 1;
+        Lanes<int64_t, kLanes64> carried_product_x_behind = 1;
+        // One pass along n: running_product_x_behind, from the end; fills y.
         for (int64_t n = N; n-- > 0;) {
-          const auto running = carry;
-          carry = carry * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
-          store_every(&y[m * N + n], N, active, convert<int32_t>(running));
+          const auto running_product_x_behind = carried_product_x_behind;
+          carried_product_x_behind =
+              carried_product_x_behind * (convert<int64_t>(load_every(&x[m * N + n], N, active)));
+          store_every(&y[m * N + n], N, active, convert<int32_t>(running_product_x_behind));
         }
       });
     }
@@ -1391,13 +1497,13 @@ void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseExclusiveI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start_from_end;
   int64_t bytes = 0;
 
   explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 8);
-    start = reserve(bytes, N_shares * M, 8);
+    share_total_x = reserve(bytes, N_shares * M, 8);
+    share_start_from_end = reserve(bytes, N_shares * M, 8);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -1406,30 +1512,34 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
                                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCumprodReverseExclusiveI32Workspace space(M, N);
-  int64_t* const total_part = reinterpret_cast<int64_t*>(workspace + space.total_part);
-  int64_t* const start = reinterpret_cast<int64_t*>(workspace + space.start);
+  int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
+  int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total = 1;
+          int64_t total_x = 1;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int64_t, kLanes64> total_lanes = 1;
-          for_lanes<kLanes64>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
+          // One pass along this share of n: total_x.
+          Lanes<int64_t, kLanes64> total_x_lanes = 1;
+          for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total = wrapping_multiply(total, across(total_lanes, [](auto a, auto b) IN_SET { return a * b; }));
-          total_part[n_share * M + m] = total;
+          total_x =
+              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes64>(0, M, [=](int64_t m, auto active) IN_SET {
-      Lanes<int64_t, kLanes64> carry = 1;
+      Lanes<int64_t, kLanes64> carry_from_end = 1;
+      // Puts the shares together, in order: share_start_from_end, from the end.
       for (int64_t n_share = N_shares; n_share-- > 0;) {
-        store(&start[n_share * M + m], active, carry);
-        carry = carry * (load(&total_part[n_share * M + m], active));
+        store(&share_start_from_end[n_share * M + m], active, carry_from_end);
+        carry_from_end = carry_from_end * (load(&share_total_x[n_share * M + m], active));
       }
     });
   }
@@ -1438,16 +1548,18 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int64_t carry = 1;
-        if (n_share + 1 < N_shares) carry = start[n_share * M + m];
+        int64_t carried_product_x_behind = 1;
+        if (n_share + 1 < N_shares) carried_product_x_behind = share_start_from_end[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes_down<kLanes64>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_before<-1>(carry, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                              [](auto a, auto b) IN_SET { return a * b; });
-          store_around(&y[m * N + n], active, convert<int32_t>(running), around_caches);
-        });
+        // One pass along this share of n: running_product_x_behind, from the end; fills y.
+        for_lanes_down<kLanes64>(
+            n_begin, n_end, [=, &carried_product_x_behind](int64_t n, auto active) IN_SET {
+              const auto running_product_x_behind = scan_before<-1>(
+                  carried_product_x_behind, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
+                  [](auto a, auto b) IN_SET { return a * b; });
+              store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_behind), around_caches);
+            });
       }
     }
     if (around_caches) finish_stores();
@@ -1461,11 +1573,12 @@ void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanesOf<T>>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Vector<T> carry = -T(INFINITY);
+        Vector<T> carried_greatest_x = -T(INFINITY);
+        // One pass along n: running_greatest_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carry = maximum(carry, load_every(&x[m * N + n], N, active));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, running);
+          carried_greatest_x = maximum(carried_greatest_x, load_every(&x[m * N + n], N, active));
+          const auto running_greatest_x = carried_greatest_x;
+          store_every(&y[m * N + n], N, active, running_greatest_x);
         }
       });
     }
@@ -1475,13 +1588,13 @@ void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCummaxWorkspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, kBytes<T>);
-    start = reserve(bytes, N_shares * M, kBytes<T>);
+    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
+    share_start = reserve(bytes, N_shares * M, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -1490,30 +1603,34 @@ template <class T>
 void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCummaxWorkspace<T> space(M, N);
-  T* const total_part = reinterpret_cast<T*>(workspace + space.total_part);
-  T* const start = reinterpret_cast<T*>(workspace + space.start);
+  T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
+  T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          T total = -T(INFINITY);
+          T total_x = -T(INFINITY);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Extreme<T, kLanesOf<T>> total_lanes = -T(INFINITY);
-          for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), -T(INFINITY)));
+          // One pass along this share of n: total_x.
+          Extreme<T, kLanesOf<T>> total_x_lanes = -T(INFINITY);
+          for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes = maximum(total_x_lanes, keep(active, load(&x[m * N + n], active), -T(INFINITY)));
           });
-          total = maximum(total, across(total_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
-          total_part[n_share * M + m] = total;
+          total_x =
+              maximum(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
       Vector<T> carry = -T(INFINITY);
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = maximum(carry, load(&total_part[n_share * M + m], active));
+        store(&share_start[n_share * M + m], active, carry);
+        carry = maximum(carry, load(&share_total_x[n_share * M + m], active));
       }
     });
   }
@@ -1522,15 +1639,16 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        T carry = -T(INFINITY);
-        if (n_share > 0) carry = start[n_share * M + m];
+        T carried_greatest_x = -T(INFINITY);
+        if (n_share > 0) carried_greatest_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running =
-              scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), -T(INFINITY)), -T(INFINITY),
-                            [](auto a, auto b) IN_SET { return maximum(a, b); });
-          store_around(&y[m * N + n], active, running, around_caches);
+        // One pass along this share of n: running_greatest_x, in order; fills y.
+        for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carried_greatest_x](int64_t n, auto active) IN_SET {
+          const auto running_greatest_x =
+              scan_lanes<1>(carried_greatest_x, keep(active, load(&x[m * N + n], active), -T(INFINITY)),
+                            -T(INFINITY), [](auto a, auto b) IN_SET { return maximum(a, b); });
+          store_around(&y[m * N + n], active, running_greatest_x, around_caches);
         });
       }
     }
@@ -1544,11 +1662,12 @@ void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
     OMP(omp for schedule(static) nowait)
     for (int64_t m_first = 0; m_first < M; m_first += 256) {
       for_lanes<kLanes32>(m_first, smaller(m_first + 256, M), [=](int64_t m, auto active) IN_SET {
-        Lanes<int32_t, kLanes32> carry = INT32_MIN;
+        Lanes<int32_t, kLanes32> carried_greatest_x = INT32_MIN;
+        // One pass along n: running_greatest_x, in order; fills y.
         for (int64_t n = 0; n < N; ++n) {
-          carry = maximum(carry, load_every(&x[m * N + n], N, active));
-          const auto running = carry;
-          store_every(&y[m * N + n], N, active, running);
+          carried_greatest_x = maximum(carried_greatest_x, load_every(&x[m * N + n], N, active));
+          const auto running_greatest_x = carried_greatest_x;
+          store_every(&y[m * N + n], N, active, running_greatest_x);
         }
       });
     }
@@ -1557,13 +1676,13 @@ void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCummaxI32Workspace {
-  int64_t total_part, start;
+  int64_t share_total_x, share_start;
   int64_t bytes = 0;
 
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    total_part = reserve(bytes, N_shares * M, 4);
-    start = reserve(bytes, N_shares * M, 4);
+    share_total_x = reserve(bytes, N_shares * M, 4);
+    share_start = reserve(bytes, N_shares * M, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -1571,31 +1690,34 @@ struct RunningCummaxI32Workspace {
 void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
   const RunningCummaxI32Workspace space(M, N);
-  int32_t* const total_part = reinterpret_cast<int32_t*>(workspace + space.total_part);
-  int32_t* const start = reinterpret_cast<int32_t*>(workspace + space.start);
+  int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
+  int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (N_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int32_t total = INT32_MIN;
+          int32_t total_x = INT32_MIN;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
-          Lanes<int32_t, kLanes32> total_lanes = INT32_MIN;
-          for_lanes<kLanes32>(n_begin, n_end, [=, &total_lanes](int64_t n, auto active) IN_SET {
-            total_lanes = maximum(total_lanes, keep(active, load(&x[m * N + n], active), INT32_MIN));
+          // One pass along this share of n: total_x.
+          Lanes<int32_t, kLanes32> total_x_lanes = INT32_MIN;
+          for_lanes<kLanes32>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
+            total_x_lanes = maximum(total_x_lanes, keep(active, load(&x[m * N + n], active), INT32_MIN));
           });
-          total =
-              maximum(total, across(total_lanes, [](int32_t a, int32_t b) IN_SET { return maximum(a, b); }));
-          total_part[n_share * M + m] = total;
+          total_x = maximum(total_x,
+                            across(total_x_lanes, [](int32_t a, int32_t b) IN_SET { return maximum(a, b); }));
+          share_total_x[n_share * M + m] = total_x;
         }
       }
     });
     for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
       Lanes<int32_t, kLanes32> carry = INT32_MIN;
+      // Puts the shares together, in order: share_start, in order.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        store(&start[n_share * M + m], active, carry);
-        carry = maximum(carry, load(&total_part[n_share * M + m], active));
+        store(&share_start[n_share * M + m], active, carry);
+        carry = maximum(carry, load(&share_total_x[n_share * M + m], active));
       }
     });
   }
@@ -1604,14 +1726,16 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
       for (int64_t m = 0; m < M; ++m) {
-        int32_t carry = INT32_MIN;
-        if (n_share > 0) carry = start[n_share * M + m];
+        int32_t carried_greatest_x = INT32_MIN;
+        if (n_share > 0) carried_greatest_x = share_start[n_share * M + m];
         const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
-        for_lanes<kLanes32>(n_begin, n_end, [=, &carry](int64_t n, auto active) IN_SET {
-          const auto running = scan_lanes<1>(carry, keep(active, load(&x[m * N + n], active), INT32_MIN),
-                                             INT32_MIN, [](auto a, auto b) IN_SET { return maximum(a, b); });
-          store_around(&y[m * N + n], active, running, around_caches);
+        // One pass along this share of n: running_greatest_x, in order; fills y.
+        for_lanes<kLanes32>(n_begin, n_end, [=, &carried_greatest_x](int64_t n, auto active) IN_SET {
+          const auto running_greatest_x =
+              scan_lanes<1>(carried_greatest_x, keep(active, load(&x[m * N + n], active), INT32_MIN),
+                            INT32_MIN, [](auto a, auto b) IN_SET { return maximum(a, b); });
+          store_around(&y[m * N + n], active, running_greatest_x, around_caches);
         });
       }
     }

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index remaining = Index(N - n_first);
       Pack<float, 4> z_pack;
 #pragma unroll
-      for (int i_ = 0; i_ < 4; ++i_) z_pack[i_] = 0.0f;
+      for (int i_other = 0; i_other < 4; ++i_other) z_pack[i_other] = 0.0f;
       store_pack<kWide>(&z[(r * 64 + i) * N + n_first], z_pack, remaining);
     }
     __syncthreads();
@@ -45,15 +45,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       for (Index point = Index(threadIdx.x); point < 64 * N; point += Index(blockDim.x)) {
         const Index i = Index(point / N);
         const Index n = Index(point % N);
-        float total = 0.0f;
+        float sum_a_x = 0.0f;
+        // One pass along j: sum_a_x.
         for (Index j = 0; j < 64; ++j) {
-          total +=
+          sum_a_x +=
               (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
               (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + int64_t(j), K)
                    ? x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + int64_t(j)) * N + n]
                    : 0.0f);
         }
-        z[(r * 64 + i) * N + n] = z[(r * 64 + i) * N + n] + total;
+        z[(r * 64 + i) * N + n] = z[(r * 64 + i) * N + n] + sum_a_x;
       }
       __syncthreads();
     }

@@ -19,7 +19,7 @@
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -46,12 +46,12 @@ void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, cons
             Lanes<float, kLanes32> sum_a_x = 0.0f;
             // One pass along j: sum_a_x.
             for (int64_t j = 0; j < 64; ++j) {
-              sum_a_x +=
-                  (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
-                  (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j, K)
-                       ? load(&x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j) * N + n],
-                              active)
-                       : 0.0f);
+              sum_a_x = multiply_add(
+                  inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j, K)
+                      ? load(&x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + j) * N + n],
+                             active)
+                      : 0.0f,
+                  inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f, sum_a_x);
             }
             store(&z[(r * 64 + i) * N + n], active, load(&z[(r * 64 + i) * N + n], active) + sum_a_x);
           });

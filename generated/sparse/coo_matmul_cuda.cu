@@ -3,7 +3,7 @@
 // coo_matmul: z = A @ x, block s of A is a[s] in block row row[s] and block column col[s]
 //
 // Plan: a block for each of j, N, neighbours along N.
-// Kept by each worker: total.
+// Kept by each worker: sum_a_x.
 // Bytes that coo_matmul must move: 4 * N * K + 16384 * S read, 4 * N * M written.
 
 #include "coo_matmul.h"
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 9
+#if KGEN_CUDA_REVISION != 10
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                       int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const total = take<float>(tile, 64 * 128);
+  float* const sum_a_x = take<float>(tile, 64 * 128);
   for (Index item = Index(blockIdx.x); item < ceil_div(N, 128); item += Index(gridDim.x)) {
     const Index j = item;
     for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N);
@@ -64,22 +64,25 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           continue;
         }
 
+        // One pass along m: fills z.
         for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
           if (s == 0 ||
               int64_t(table_at(row, s, S)) * 64 != int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
             z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] = 0.0f;
           }
         }
-        for (Index m = 0; m < 64; ++m) total[m * 128 + n - j * 128] = 0.0f;
+        for (Index m = 0; m < 64; ++m) sum_a_x[m * 128 + n - j * 128] = 0.0f;
         for (Index m = 0; m < 64; ++m) {
+          // One pass along k: sum_a_x.
           for (Index k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
-            total[m * 128 + n - j * 128] +=
+            sum_a_x[m * 128 + n - j * 128] +=
                 a[(s * 64 + m) * 64 + k] * x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n];
           }
         }
+        // One pass along m: fills z.
         for (Index m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
           z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] =
-              z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] + total[m * 128 + n - j * 128];
+              z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n] + sum_a_x[m * 128 + n - j * 128];
         }
       }
     }

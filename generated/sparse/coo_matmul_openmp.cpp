@@ -4,7 +4,7 @@
 //
 // Phase 1: threads share j, N, neighbours along N, where size(N) >= 16.
 // Phase 2: threads share j, N, neighbours along N, unless size(N) >= 16.
-// Kept by each worker: total.
+// Kept by each worker: sum_a_x.
 // Bytes that coo_matmul must move: 4 * N * K + 16384 * S read, 4 * N * M written.
 
 #include "coo_matmul.h"
@@ -20,7 +20,7 @@
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 11
+#if KGEN_OPENMP_REVISION != 12
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -33,7 +33,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
-  int64_t total, total2, threads, most_threads;
+  int64_t sum_a_x, sum_a_x_per_m_n, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
@@ -41,8 +41,8 @@ struct CooMatmulWorkspace {
     (void)M;
     (void)K;
     (void)N;
-    total = reserve(thread_bytes, 64 * 2048, 4);
-    total2 = reserve(thread_bytes, 64, 4);
+    sum_a_x = reserve(thread_bytes, 64 * 2048, 4);
+    sum_a_x_per_m_n = reserve(thread_bytes, 64, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -55,13 +55,14 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
   if (N >= 16) {
     in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const total = reinterpret_cast<float*>(mine + space.total);
+      float* const sum_a_x = reinterpret_cast<float*>(mine + space.sum_a_x);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
         for (int64_t n_first = j * 128; n_first < smaller(j * 128 + 128, N); n_first += 2048) {
           const int64_t n_end = smaller(n_first + 2048, smaller(j * 128 + 128, N));
           for (int64_t s = 0; s < S; ++s) {
             for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
+              // One pass along n: fills z.
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
                 if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
                                   int64_t(table_at(row, s == 0 ? S - 1 : s - 1, S)) * 64) {
@@ -71,7 +72,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
             }
             for (int64_t m = 0; m < 64; ++m) {
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-                store(&total[m * 2048 + n - n_first], active, 0.0f);
+                store(&sum_a_x[m * 2048 + n - n_first], active, 0.0f);
               });
             }
             for (int64_t m = 0; m < 64; ++m) {
@@ -79,38 +80,40 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                    k_first += 512) {
                 const int64_t k_end =
                     smaller(k_first + 512, smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)));
-                float part[2048];
-                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-                  store(&part[n - n_first], active, 0.0f);
+                float sum_a_x_in_block[2048];
+                for_lanes<kLanes32>(n_first, n_end, [=, &sum_a_x_in_block](int64_t n, auto active) IN_SET {
+                  store(&sum_a_x_in_block[n - n_first], active, 0.0f);
                 });
                 const bool from_memory = K * N * 4 >= kBeyondCaches;
                 for (int64_t k = k_first; k < k_end; ++k) {
-                  const float a_ = a[(s * 64 + m) * 64 + k];
-                  for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
+                  const float a_here = a[(s * 64 + m) * 64 + k];
+                  for_lanes<kLanes32>(n_first, n_end, [=, &sum_a_x_in_block](int64_t n, auto active) IN_SET {
                     if (from_memory)
                       prefetch_row(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], k_end - k,
                                    k_end - k_first, N, n_end - n_first);
-                    store(&part[n - n_first], active,
-                          load(&part[n - n_first], active) +
-                              a_ * load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active));
+                    store(&sum_a_x_in_block[n - n_first], active,
+                          multiply_add(load(&x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n], active),
+                                       a_here, load(&sum_a_x_in_block[n - n_first], active)));
                   });
                 }
-                for_lanes<kLanes32>(n_first, n_end, [=, &part](int64_t n, auto active) IN_SET {
-                  store(&total[m * 2048 + n - n_first], active,
-                        load(&total[m * 2048 + n - n_first], active) + load(&part[n - n_first], active));
+                for_lanes<kLanes32>(n_first, n_end, [=, &sum_a_x_in_block](int64_t n, auto active) IN_SET {
+                  store(&sum_a_x[m * 2048 + n - n_first], active,
+                        load(&sum_a_x[m * 2048 + n - n_first], active) +
+                            load(&sum_a_x_in_block[n - n_first], active));
                 });
               }
             }
-            const bool from_memory2 = M * N * 4 >= kBeyondCaches;
+            const bool from_memory_z = M * N * 4 >= kBeyondCaches;
             for (int64_t m = 0; m < smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)); ++m) {
+              // One pass along n: fills z.
               for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-                if (from_memory2)
+                if (from_memory_z)
                   prefetch_row(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n],
                                smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)) - m,
                                smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)), N, n_end - n_first);
                 store(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active,
                       load(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], active) +
-                          load(&total[m * 2048 + n - n_first], active));
+                          load(&sum_a_x[m * 2048 + n - n_first], active));
               });
             }
           }
@@ -120,11 +123,12 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
   } else {
     in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const total2 = reinterpret_cast<float*>(mine + space.total2);
+      float* const sum_a_x_per_m_n = reinterpret_cast<float*>(mine + space.sum_a_x_per_m_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
         for (int64_t n = j * 128; n < smaller(j * 128 + 128, N); ++n) {
           for (int64_t s = 0; s < S; ++s) {
+            // One pass along m: fills z.
             for_lanes<kLanes32>(0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)),
                                 [=](int64_t m, auto active) IN_SET {
                                   if (s == 0 || int64_t(table_at(row, s, S)) * 64 !=
@@ -133,21 +137,24 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                                                 active, 0.0f);
                                   }
                                 });
-            for_lanes<kLanes32>(0, 64,
-                                [=](int64_t m, auto active) IN_SET { store(&total2[m], active, 0.0f); });
+            for_lanes<kLanes32>(
+                0, 64, [=](int64_t m, auto active) IN_SET { store(&sum_a_x_per_m_n[m], active, 0.0f); });
             for_lanes<kLanes32>(0, 64, [=](int64_t m, auto active) IN_SET {
+              // One pass along k: sum_a_x_per_m_n.
               for (int64_t k = 0; k < smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)); ++k) {
-                store(&total2[m], active,
-                      load(&total2[m], active) + load_every(&a[(s * 64 + m) * 64 + k], 64, active) *
-                                                     x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n]);
+                store(&sum_a_x_per_m_n[m], active,
+                      multiply_add(load_every(&a[(s * 64 + m) * 64 + k], 64, active),
+                                   x[(int64_t(table_at(col, s, S)) * 64 + k) * N + n],
+                                   load(&sum_a_x_per_m_n[m], active)));
               }
             });
+            // One pass along m: fills z.
             for_lanes<kLanes32>(
                 0, smaller(64, M + (0 - int64_t(table_at(row, s, S)) * 64)),
                 [=](int64_t m, auto active) IN_SET {
                   store_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active,
                               load_every(&z[(int64_t(table_at(row, s, S)) * 64 + m) * N + n], N, active) +
-                                  load(&total2[m], active));
+                                  load(&sum_a_x_per_m_n[m], active));
                 });
           }
         }

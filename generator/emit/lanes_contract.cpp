@@ -134,6 +134,8 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
                     depth.room() + "})";
   for (std::string *one : {&text, &cut})
     replace_all(*one, kLaneCount, lanes);
+  printer_.lines.add("// Tiles of " + rows.number() + " x " + n + " stay in registers while they go down " +
+                     depth.number() + ": " + total_name + ".");
   printer_.lines.add(text);
   return cut;
 }

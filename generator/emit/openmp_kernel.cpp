@@ -185,6 +185,8 @@ private:
       return parallel(phase);
     if (phase.kind == Phase::Kind::chunked)
       return chunks(phase);
+    if (phase.kind == Phase::Kind::contracted)
+      return contraction(phase);
     worker_pointers(phase, false);
     for (size_t i = 0; i < phase.nodes.size(); ++i) {
       // The accumulators of a later reduction are set where its parts are combined.

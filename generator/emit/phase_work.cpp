@@ -1,8 +1,4 @@
 #include "emit/phase_work.h"
-#include <set>
-
-#include "emit/names.h"
-#include "emit/target_file.h"
 
 #include <algorithm>
 #include <set>

@@ -143,16 +143,16 @@ class Contraction {
     right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.left_bytes() : shared);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
-      const Span mine = {first + team.first(panels.count()), first + team.end(panels.count())};
+      const Span of_this = {first + team.first(panels.count()), first + team.end(panels.count())};
       if (cut_.packs_right) {
         team.wait();
-        pack_right(first, mine);
+        pack_right(first, of_this);
         team.wait();
       }
       if (cut_.tiles >= 4 * team.count || panels.count() < team.count)
         fold(first, {team.first(cut_.tiles), team.end(cut_.tiles)}, panels);
       else
-        fold(first, {0, cut_.tiles}, mine);
+        fold(first, {0, cut_.tiles}, of_this);
     }
   }
 
