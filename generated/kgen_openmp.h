@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 12
+#define KGEN_OPENMP_REVISION 13
 
 #include <cmath>
 #include <cstdint>
@@ -525,8 +525,8 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   return start;
 }
 
-// How many threads a call has memory for: one for each piece of the work, of which there are so many times so many, but
-// at most 64.
+// How many threads a call has memory for: one for each piece of the work, of which there are so many times so
+// many, but at most 64.
 inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
   int64_t workers = 1;
   for (int64_t count : pieces)
@@ -984,8 +984,8 @@ inline double product_of(Size... sizes) {
 }
 
 // Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
-// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own even
-// where the caller is one of a team, whose other threads have other calls.
+// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own
+// even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel(bool much, const Work& work) {
 #if defined(_OPENMP)
@@ -1086,8 +1086,8 @@ struct Mask {
   IN_SET friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
 };
 
-// A product that is rounded before a sum takes it. clang++ with -ffp-contract=fast would make one operation of the
-// two, whatever the pragma says, but for a fence, which is no instruction.
+// A product that is rounded before a sum takes it. clang++ with -ffp-contract=fast would make one operation
+// of the two, whatever the pragma says, but for a fence, which is no instruction.
 template <class T>
 inline T rounded(T product) {
 #if defined(__clang__) && defined(__x86_64__)
@@ -1150,8 +1150,8 @@ struct Lanes {
   IN_SET friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   IN_SET friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
-// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector from a
-// function and clear its upper half before that, as if it were no vector.
+// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector
+// from a function and clear its upper half before that, as if it were no vector.
 template <class... T>
 constexpr bool are_whole_vectors() {
   return (... && (sizeof(Lanes<T, kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes))) &&
@@ -2124,7 +2124,8 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
 
 // Adds what a and b make to the totals of the lanes that take part.
 template <class T, int N, class Active>
-inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a,
+                        std::enable_if_t<true, Lanes<T, N>> b) {
   total = keep(active, multiply_add(a, b, total), total);
 }
 
@@ -2797,7 +2798,8 @@ inline Lanes<T, N> log2(Lanes<T, N> x) {
   const LogParts<T, N, true> parts(x);
   const Lanes<T, N> f = parts.f,
                     upper = of_bits<T, N>(bits_of(f) & -(typename Real<T>::Int(1) << (kSingle ? 12 : 27)));
-  const Lanes<T, N> rest = multiply_add(f - upper, kUpper, multiply_add(f, kLower, log_rest(f) * (kUpper + kLower)));
+  const Lanes<T, N> rest =
+      multiply_add(f - upper, kUpper, multiply_add(f, kLower, log_rest(f) * (kUpper + kLower)));
   return log_ends(x, multiply_add(upper, kUpper, parts.e) + rest);
 }
 
@@ -3019,12 +3021,13 @@ inline Lanes<double, N> erf(Lanes<double, N> value) {
 template <int N>
 inline Lanes<float, N> erfinv(Lanes<float, N> x) {
   const auto inside = [](auto v) IN_SET {
-    return v * horner(sqrt(multiply_add(short_log2(multiply_add(v, -v, 1.0)), -0.6931471805599453, 3.0)) - 3.0, -3.821913536241352e-05,
-                      3.8374013255045406e-05, 0.00032592504228662263, -0.00045893596015922307,
-                      -0.001015656017034867, 0.0023768904859595968, 0.00034508412987539576,
-                      -0.006185828314671155, 0.007767213137182683, 0.002690516485886356,
-                      -0.023986604315369614, 0.039281182032884894, -0.024536256466007524,
-                      -0.03955490533619221, 1.1983757915033844, 2.286424391127876);
+    return v *
+           horner(sqrt(multiply_add(short_log2(multiply_add(v, -v, 1.0)), -0.6931471805599453, 3.0)) - 3.0,
+                  -3.821913536241352e-05, 3.8374013255045406e-05, 0.00032592504228662263,
+                  -0.00045893596015922307, -0.001015656017034867, 0.0023768904859595968,
+                  0.00034508412987539576, -0.006185828314671155, 0.007767213137182683, 0.002690516485886356,
+                  -0.023986604315369614, 0.039281182032884894, -0.024536256466007524, -0.03955490533619221,
+                  1.1983757915033844, 2.286424391127876);
   };
   return choose(magnitude(x) == 1.0f, with_sign(Lanes<float, N>(INFINITY), x), in_doubles(inside, x));
 }
@@ -3228,8 +3231,8 @@ inline Team all_threads() {
 #endif
 }
 
-// Several products of matrices: where they are many and small, each thread computes its own ones; else all threads
-// compute them together, one after the other.
+// Several products of matrices: where they are many and small, each thread computes its own ones; else all
+// threads compute them together, one after the other.
 struct Batches {
   int64_t first, end;
   Team team;
@@ -3247,21 +3250,24 @@ struct Span {
 };
 constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 
-// How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its column,
-// from the first position of the depth to the last. A tile has kTileRows rows and two vectors of columns: with what is
-// folded into it, it fills the registers. What tiles read lies in panels, in the order in which they read it. Those of
-// some rows stay in a cache of each thread while those of the columns, which all threads share, pass by.
+// How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its
+// column, from the first position of the depth to the last. A tile has kTileRows rows and two vectors of
+// columns: with what is folded into it, it fills the registers. What tiles read lies in panels, in the order
+// in which they read it. Those of some rows stay in a cache of each thread while those of the columns, which
+// all threads share, pass by.
 template <class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N;
   static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
-  int64_t depth, bands, panels, tiles;            // panels of columns in all bands, tiles of rows
-  int64_t panels_at_once, tiles_at_once;          // that lie in panels
-  bool packs_left = false, packs_right = false;   // else they are read where they lie, as is best for a few
-  bool alone;                                     // a thread computes it by itself, if there are several
+  int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
+  int64_t panels_at_once, tiles_at_once;         // that lie in panels
+  bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
+  bool alone;                                    // a thread computes it by itself, if there are several
 
   IN_SET Cut(Span rows, int64_t bands_, Span columns, Span depth_)
-      : depth(larger(depth_.count(), 1)), bands(bands_), panels(bands_ * ceil_div(columns.count(), kColumns)),
+      : depth(larger(depth_.count(), 1)),
+        bands(bands_),
+        panels(bands_ * ceil_div(columns.count(), kColumns)),
         tiles(ceil_div(rows.count(), kTileRows)) {
     const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
     packs_left = work > 64 * 64 * 64;
@@ -3270,10 +3276,16 @@ struct Cut {
     tiles_at_once = larger(1, smaller(tiles, kLeftBytes / int64_t(sizeof(Left)) / kTileRows / depth));
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
-  IN_SET int64_t left_bytes() const { return packs_left ? lines(tiles_at_once * kTileRows * int64_t(sizeof(Left))) : 0; }
-  IN_SET int64_t right_bytes() const { return packs_right ? lines(panels_at_once * kColumns * int64_t(sizeof(Right))) : 0; }
+  IN_SET int64_t left_bytes() const {
+    return packs_left ? lines(tiles_at_once * kTileRows * int64_t(sizeof(Left))) : 0;
+  }
+  IN_SET int64_t right_bytes() const {
+    return packs_right ? lines(panels_at_once * kColumns * int64_t(sizeof(Right))) : 0;
+  }
   // What each thread needs for itself; all of it, where it computes one of several.
-  IN_SET int64_t thread_bytes(bool several) const { return left_bytes() + (several && alone ? right_bytes() : 0); }
+  IN_SET int64_t thread_bytes(bool several) const {
+    return left_bytes() + (several && alone ? right_bytes() : 0);
+  }
 
  private:
   IN_SET int64_t lines(int64_t bytes) const {
@@ -3297,10 +3309,10 @@ __attribute__((noinline)) void fold_tile(int64_t depth, Left left, Right right, 
   ((tile[kCell] = totals[kCell]), ...);
 }
 template <class Columns, class Total, class Left, class Right, class Step>
-inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step, const Total& start,
-                      Total* tile) {
+inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step,
+                      const Total& start, Total* tile) {
   fold_tile<Columns>(depth, left, right, step, start, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
-            std::make_integer_sequence<int, 2>());
+                     std::make_integer_sequence<int, 2>());
 }
 
 // Where a panel of columns lies: in which band, from which column on.
@@ -3311,7 +3323,8 @@ struct Panel {
 
   template <class Cut>
   IN_SET Panel(int64_t panel, const Cut& cut, Span columns)
-      : band(panel / (cut.panels / cut.bands)), first(columns.first + panel % (cut.panels / cut.bands) * 2 * N),
+      : band(panel / (cut.panels / cut.bands)),
+        first(columns.first + panel % (cut.panels / cut.bands) * 2 * N),
         count(int(smaller(columns.end - first, 2 * N))) {}
   // Does something with each vector of it: its first column, and the lanes that are in it.
   template <class Use>
@@ -3341,8 +3354,15 @@ class Contraction {
  public:
   IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
                      const Right& right, const Step& step, const Finish& finish)
-      : rows_(rows), columns_(columns), depth_(depth), cut_(rows, bands, columns, depth), start_(start),
-        left_(left), right_(right), step_(step), finish_(finish) {}
+      : rows_(rows),
+        columns_(columns),
+        depth_(depth),
+        cut_(rows, bands, columns, depth),
+        start_(start),
+        left_(left),
+        right_(right),
+        step_(step),
+        finish_(finish) {}
 
   // Threads share the rows; few rows are computed by all of them, each for other columns.
   IN_SET void run(Team team, char* shared, char* mine) {
@@ -3406,12 +3426,10 @@ class Contraction {
   IN_SET void fold_one(int64_t m, const A* left_panel, const Panel<N>& panel, const B* right_panel) const {
     Total tile[2 * kTileRows];
     const auto packed_left = [=](int64_t k, int row) IN_SET { return left_panel[k * kTileRows + row]; };
-    const auto left = [this, m](int64_t k, int row) IN_SET {
-      return left_(smaller(m + row, rows_.end - 1), depth_.first + k);
-    };
-    const auto packed_right = [=](Columns& values, int64_t k, int v) IN_SET {
-      values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{});
-    };
+    const auto left = [this, m](int64_t k, int row)
+                          IN_SET { return left_(smaller(m + row, rows_.end - 1), depth_.first + k); };
+    const auto packed_right = [=](Columns& values, int64_t k, int v)
+                                  IN_SET { values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{}); };
     const auto right = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
       in_band(panel.band, right_, values, depth_.first + k, panel.first + v * N, AllLanes<N>{});
     };
@@ -3431,9 +3449,8 @@ class Contraction {
     else
       fold_tile<Columns>(depth_.count(), left, right_at_edge, step_, start_, tile);
     for (int row = 0; row < smaller(rows_.end - m, kTileRows); ++row)
-      panel.for_vectors([&](int v, int64_t n, auto active) IN_SET {
-        in_band(panel.band, finish_, m + row, n, active, tile[2 * row + v]);
-      });
+      panel.for_vectors([&](int v, int64_t n, auto active)
+                            IN_SET { in_band(panel.band, finish_, m + row, n, active, tile[2 * row + v]); });
   }
 
   const Span rows_, columns_, depth_;
@@ -3447,15 +3464,17 @@ class Contraction {
   B* right_panels_ = nullptr;
 };
 
-// Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and with what
-// right(values, k, n, lanes) sets, for each k of the depth, in order, and goes to finish(m, n, lanes, total). The columns
-// may lie in several bands, whose number is a last argument then. T, A and B are the types of totals and of what is left
-// and right. All threads of the team call this, with memory that they share and with their own.
+// Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and
+// with what right(values, k, n, lanes) sets, for each k of the depth, in order, and goes to finish(m, n,
+// lanes, total). The columns may lie in several bands, whose number is a last argument then. T, A and B are
+// the types of totals and of what is left and right. All threads of the team call this, with memory that they
+// share and with their own.
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
-inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth, T start,
-                     const Left& left, const Right& right, const Step& step, const Finish& finish) {
+inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth,
+                     T start, const Left& left, const Right& right, const Step& step, const Finish& finish) {
   if (rows.count() > 0 && bands > 0 && columns.count() > 0)
-    Contraction<N, T, A, B, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step, finish)
+    Contraction<N, T, A, B, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step,
+                                                       finish)
         .run(team, shared, mine);
 }
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>

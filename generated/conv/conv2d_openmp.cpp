@@ -19,7 +19,7 @@
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -32,15 +32,15 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct Conv2dWorkspace {
-  int64_t panels, own_panels, threads, most_threads;
+  int64_t s_panels, s_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
     const int64_t P = floor_div(H + 2 - 3, 2) + 1;
     const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-    panels =
+    s_panels =
         reserve(bytes, Cut<float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).right_bytes(), 1);
-    own_panels =
+    s_own_panels =
         reserve(thread_bytes,
                 Cut<float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
@@ -55,14 +55,14 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
   const Conv2dWorkspace space(B, C, H, W, O);
   const bool around_caches = B * O * P * Q * 4 >= kBeyondCaches;
-  char* const panels = workspace + space.panels;
+  char* const s_panels = workspace + space.s_panels;
   in_team(product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 131072,
           threads, [&]() IN_SET {
-            char* const own_panels =
-                workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+            char* const s_own_panels =
+                workspace + space.threads + thread_number() * space.thread_bytes + space.s_own_panels;
             // Tiles of o x q stay in registers while they go down at: s.
             contract<kLanes32, float, float, float>(
-                all_threads(), panels, own_panels, {0, O}, B * P, {0, Q}, {0, C * 3 * 3}, 0.0f,
+                all_threads(), s_panels, s_own_panels, {0, O}, B * P, {0, Q}, {0, C * 3 * 3}, 0.0f,
                 [=](int64_t o, int64_t at) IN_SET -> float {
                   const int64_t c = at / (3 * 3);
                   const int64_t i = at / 3 % 3;

@@ -24,7 +24,7 @@
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,21 +37,22 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpWorkspace {
-  int64_t hidden, v_per_m_h, panels, own_panels, panels_two, own_panels_two, panels_three, own_panels_three,
-      threads, most_threads;
+  int64_t hidden, v, v_here_panels, v_here_own_panels, sum_x_up_panels, sum_x_up_own_panels,
+      sum_hidden_down_panels, sum_hidden_down_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit GatedMlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
-    v_per_m_h = reserve(bytes, M * H, 4);
-    panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    own_panels =
+    v = reserve(bytes, M * H, 4);
+    v_here_panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    v_here_own_panels =
         reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
-    panels_two = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    own_panels_two =
+    sum_x_up_panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    sum_x_up_own_panels =
         reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
-    panels_three = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
-    own_panels_three =
+    sum_hidden_down_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
+    sum_hidden_down_own_panels =
         reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
@@ -63,44 +64,43 @@ void gated_mlp(const float* x, const float* gate, const float* up, const float* 
                int64_t K, int64_t H, int64_t N, char* workspace, int64_t threads) {
   const GatedMlpWorkspace space(M, K, H, N);
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
-  float* const v_per_m_h = reinterpret_cast<float*>(workspace + space.v_per_m_h);
-  char* const panels = workspace + space.panels;
+  float* const v = reinterpret_cast<float*>(workspace + space.v);
+  char* const v_here_panels = workspace + space.v_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
-    // Tiles of m x h stay in registers while they go down k: v.
+    char* const v_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.v_here_own_panels;
+    // Tiles of m x h stay in registers while they go down k: v_here.
     contract<kLanes32, float, float, float>(
-        all_threads(), panels, own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+        all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = load(&gate[k * H + h], active); },
-        [=](auto& v, auto left, auto right) IN_SET { v = multiply_add(right, left, v); },
-        [=](int64_t m, int64_t h, auto active, auto v) IN_SET { store(&v_per_m_h[m * H + h], active, v); });
+        [=](auto& v_here, auto left, auto right) IN_SET { v_here = multiply_add(right, left, v_here); },
+        [=](int64_t m, int64_t h, auto active, auto v_here) IN_SET { store(&v[m * H + h], active, v_here); });
   });
-  char* const panels_two = workspace + space.panels_two;
+  char* const sum_x_up_panels = workspace + space.sum_x_up_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const own_panels_two =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels_two;
+    char* const sum_x_up_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_up_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_up.
     contract<kLanes32, float, float, float>(
-        all_threads(), panels_two, own_panels_two, {0, M}, {0, H}, {0, K}, 0.0f,
+        all_threads(), sum_x_up_panels, sum_x_up_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t h, auto active) IN_SET { right = load(&up[k * H + h], active); },
         [=](auto& sum_x_up, auto left, auto right) IN_SET { sum_x_up = multiply_add(right, left, sum_x_up); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_up) IN_SET {
-          store(
-              &hidden[m * H + h], active,
-              load(&v_per_m_h[m * H + h], active) * sigmoid(load(&v_per_m_h[m * H + h], active)) * sum_x_up);
+          store(&hidden[m * H + h], active,
+                load(&v[m * H + h], active) * sigmoid(load(&v[m * H + h], active)) * sum_x_up);
         });
   });
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  char* const panels_three = workspace + space.panels_three;
+  char* const sum_hidden_down_panels = workspace + space.sum_hidden_down_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
-    char* const own_panels_three =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels_three;
+    char* const sum_hidden_down_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_hidden_down_own_panels;
     // Tiles of m x n stay in registers while they go down h: sum_hidden_down.
     contract<kLanes32, float, float, float>(
-        all_threads(), panels_three, own_panels_three, {0, M}, {0, N}, {0, H}, 0.0f,
+        all_threads(), sum_hidden_down_panels, sum_hidden_down_own_panels, {0, M}, {0, N}, {0, H}, 0.0f,
         [=](int64_t m, int64_t h) IN_SET -> float { return hidden[m * H + h]; },
         [=](auto& right, int64_t h, int64_t n, auto active)
             IN_SET { right = load(&down[h * N + n], active); },

@@ -23,7 +23,7 @@
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,14 +36,15 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearNormWorkspace {
-  int64_t sum_x_w_per_m_n, v_per_m_n, panels, own_panels, threads, most_threads;
+  int64_t sum_x_w, v_per_m_n, sum_x_w_here_panels, sum_x_w_here_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit LinearNormWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_w_per_m_n = reserve(bytes, M * N, 4);
+    sum_x_w = reserve(bytes, M * N, 4);
     v_per_m_n = reserve(thread_bytes, N, 4);
-    panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    own_panels =
+    sum_x_w_here_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_w_here_own_panels =
         reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = larger(workers_for({64}), workers_for({M}));
@@ -54,21 +55,22 @@ struct LinearNormWorkspace {
 void linear_norm(const float* x, const float* w, const float* residual, const float* gamma, float* y,
                  int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
   const LinearNormWorkspace space(M, K, N);
-  float* const sum_x_w_per_m_n = reinterpret_cast<float*>(workspace + space.sum_x_w_per_m_n);
+  float* const sum_x_w = reinterpret_cast<float*>(workspace + space.sum_x_w);
   if (M >= 32) {
-    char* const panels = workspace + space.panels;
+    char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
     in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
-      // Tiles of m x n stay in registers while they go down k: sum_x_w.
+      char* const sum_x_w_here_own_panels =
+          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
+      // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
       contract<kLanes32, float, float, float>(
-          all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+          all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
           [=](auto& right, int64_t k, int64_t n, auto active)
               IN_SET { right = load_every(&w[n * K + k], K, active); },
-          [=](auto& sum_x_w, auto left, auto right) IN_SET { sum_x_w = multiply_add(right, left, sum_x_w); },
-          [=](int64_t m, int64_t n, auto active, auto sum_x_w)
-              IN_SET { store(&sum_x_w_per_m_n[m * N + n], active, sum_x_w); });
+          [=](auto& sum_x_w_here, auto left, auto right)
+              IN_SET { sum_x_w_here = multiply_add(right, left, sum_x_w_here); },
+          [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
+              IN_SET { store(&sum_x_w[m * N + n], active, sum_x_w_here); });
     });
   } else {
     in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
@@ -76,19 +78,19 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
       for (int64_t m = 0; m < M; ++m) {
         for (int64_t n = 0; n < N; ++n) {
           const bool from_memory = N * K * 4 >= kBeyondCaches;
-          float sum_x_w = 0.0f;
-          // One pass along k: sum_x_w.
+          float sum_x_w_here = 0.0f;
+          // One pass along k: sum_x_w_here.
           for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_x_w_lanes = 0.0f;
+            Sum<float, kLanes32> sum_x_w_here_lanes = 0.0f;
             for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
-                                [=, &sum_x_w_lanes](int64_t k, auto active) IN_SET {
+                                [=, &sum_x_w_here_lanes](int64_t k, auto active) IN_SET {
                                   if (from_memory) prefetch_soon(2048, &w[n * K + k]);
-                                  add_product(sum_x_w_lanes, active, load(&x[m * K + k], active),
+                                  add_product(sum_x_w_here_lanes, active, load(&x[m * K + k], active),
                                               load(&w[n * K + k], active));
                                 });
-            sum_x_w += across(sum_x_w_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_w_here += across(sum_x_w_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          sum_x_w_per_m_n[m * N + n] = sum_x_w;
+          sum_x_w[m * N + n] = sum_x_w_here;
         }
       }
     });
@@ -104,13 +106,13 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
       // One pass along n: sum_v_squared; fills v_per_m_n.
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
         Sum<float, kLanes32> sum_v_squared_lanes = 0.0f;
-        for_lanes<kLanes32>(
-            n_block, smaller(n_block + 4096, N), [=, &sum_v_squared_lanes](int64_t n, auto active) IN_SET {
-              const auto residual_here = load_once(&residual[m * N + n], active);
-              const auto v = load(&sum_x_w_per_m_n[m * N + n], active) + residual_here;
-              add_product(sum_v_squared_lanes, active, v, v);
-              store(&v_per_m_n[n], active, load(&sum_x_w_per_m_n[m * N + n], active) + residual_here);
-            });
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                            [=, &sum_v_squared_lanes](int64_t n, auto active) IN_SET {
+                              const auto residual_here = load_once(&residual[m * N + n], active);
+                              const auto v = load(&sum_x_w[m * N + n], active) + residual_here;
+                              add_product(sum_v_squared_lanes, active, v, v);
+                              store(&v_per_m_n[n], active, load(&sum_x_w[m * N + n], active) + residual_here);
+                            });
         sum_v_squared += across(sum_v_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
       const float root_sum_v_squared = rsqrt(sum_v_squared / float(N) + 1e-06f);

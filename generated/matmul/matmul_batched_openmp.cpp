@@ -19,7 +19,7 @@
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -32,13 +32,14 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulBatchedWorkspace {
-  int64_t panels, own_panels, threads, most_threads;
+  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulBatchedWorkspace(int64_t B, int64_t M, int64_t K, int64_t N) {
-    panels = reserve(bytes, Cut<float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    own_panels = reserve(thread_bytes,
-                         Cut<float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_x_y_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_own_panels = reserve(
+        thread_bytes, Cut<float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -50,13 +51,13 @@ void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
                     int64_t N, char* workspace, int64_t threads) {
   const MatmulBatchedWorkspace space(B, M, K, N);
   const bool around_caches = B * M * N * kBytes<T> >= kBeyondCaches;
-  char* const panels = workspace + space.panels;
+  char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(K, N, B * M) > 131072, threads, [&]() IN_SET {
-    char* const own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    char* const sum_x_y_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of bm x n stay in registers while they go down k: sum_x_y.
     contract<kLanes32, float, float, float>(
-        all_threads(), panels, own_panels, {0, B * M}, {0, N}, {0, K}, 0.0f,
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, B * M}, {0, N}, {0, K}, 0.0f,
         [=](int64_t bm, int64_t k) IN_SET -> float { return to_value<T>(x[bm * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },

@@ -19,7 +19,7 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -32,16 +32,16 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulHalvesWorkspace {
-  int64_t panels, own_panels, threads, most_threads;
+  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulHalvesWorkspace(int64_t M, int64_t K, int64_t N) {
-    panels = reserve(
+    sum_x_y_panels = reserve(
         bytes,
         Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
             .right_bytes(),
         1);
-    own_panels = reserve(
+    sum_x_y_own_panels = reserve(
         thread_bytes,
         Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
             .thread_bytes(true),
@@ -56,10 +56,10 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
                    int64_t threads) {
   const MatmulHalvesWorkspace space(M, K, N);
   const bool around_caches = M * N * 4 >= kBeyondCaches;
-  char* const panels = workspace + space.panels;
+  char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(2, 2, M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    char* const sum_x_y_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     const Batches batches = batches_of(
         2 * 2,
         Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
@@ -69,7 +69,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
       const int64_t j = batch % 2;
       // Tiles of m x n stay in registers while they go down k: sum_x_y.
       contract<kLanes32, float, float, float>(
-          batches.team, panels, own_panels,
+          batches.team, sum_x_y_panels, sum_x_y_own_panels,
           {i * larger(ceil_div(M, 2), 1),
            smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M)},
           {j * larger(ceil_div(N, 2), 1),

@@ -24,7 +24,7 @@
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,17 +37,19 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MlpWorkspace {
-  int64_t hidden, v, panels, own_panels, panels_two, own_panels_two, threads, most_threads;
+  int64_t hidden, v, sum_x_w1_panels, sum_x_w1_own_panels, sum_hidden_w2_panels, sum_hidden_w2_own_panels,
+      threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit MlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
-    panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    own_panels =
+    sum_x_w1_panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    sum_x_w1_own_panels =
         reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
-    panels_two = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
-    own_panels_two =
+    sum_hidden_w2_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
+    sum_hidden_w2_own_panels =
         reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
@@ -61,13 +63,13 @@ void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<
   const MlpWorkspace space(M, K, H, N);
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
-  char* const panels = workspace + space.panels;
+  char* const sum_x_w1_panels = workspace + space.sum_x_w1_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+    char* const sum_x_w1_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w1_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_w1.
     contract<kLanes32, float, float, float>(
-        all_threads(), panels, own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+        all_threads(), sum_x_w1_panels, sum_x_w1_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = to_value<T>(load(&w1[k * H + h], active)); },
@@ -88,13 +90,13 @@ void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<
     }
   });
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  char* const panels_two = workspace + space.panels_two;
+  char* const sum_hidden_w2_panels = workspace + space.sum_hidden_w2_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
-    char* const own_panels_two =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels_two;
+    char* const sum_hidden_w2_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_hidden_w2_own_panels;
     // Tiles of m x n stay in registers while they go down h: sum_hidden_w2.
     contract<kLanes32, float, float, float>(
-        all_threads(), panels_two, own_panels_two, {0, M}, {0, N}, {0, H}, 0.0f,
+        all_threads(), sum_hidden_w2_panels, sum_hidden_w2_own_panels, {0, M}, {0, N}, {0, H}, 0.0f,
         [=](int64_t m, int64_t h) IN_SET -> float { return hidden[m * H + h]; },
         [=](auto& right, int64_t h, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&w2[h * N + n], active)); },

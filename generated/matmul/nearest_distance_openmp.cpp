@@ -24,7 +24,7 @@
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,13 +37,15 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct NearestDistanceWorkspace {
-  int64_t sum_difference_squared_per_m_n, panels, own_panels, threads, most_threads;
+  int64_t sum_difference_squared, sum_difference_squared_here_panels, sum_difference_squared_here_own_panels,
+      threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit NearestDistanceWorkspace(int64_t M, int64_t D, int64_t N) {
-    sum_difference_squared_per_m_n = reserve(bytes, N * M, 4);
-    panels = reserve(bytes, Cut<float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).right_bytes(), 1);
-    own_panels =
+    sum_difference_squared = reserve(bytes, N * M, 4);
+    sum_difference_squared_here_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).right_bytes(), 1);
+    sum_difference_squared_here_own_panels =
         reserve(thread_bytes, Cut<float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
@@ -54,24 +56,25 @@ struct NearestDistanceWorkspace {
 void nearest_distance(const float* x, const float* centre, float* distance, int64_t M, int64_t D, int64_t N,
                       char* workspace, int64_t threads) {
   const NearestDistanceWorkspace space(M, D, N);
-  float* const sum_difference_squared_per_m_n =
-      reinterpret_cast<float*>(workspace + space.sum_difference_squared_per_m_n);
+  float* const sum_difference_squared = reinterpret_cast<float*>(workspace + space.sum_difference_squared);
   if (N >= 32) {
-    char* const panels = workspace + space.panels;
+    char* const sum_difference_squared_here_panels = workspace + space.sum_difference_squared_here_panels;
     in_team(product_of(M, D, N) > 131072, threads, [&]() IN_SET {
-      char* const own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
-      // Tiles of n x m stay in registers while they go down d: sum_difference_squared.
+      char* const sum_difference_squared_here_own_panels = workspace + space.threads +
+                                                           thread_number() * space.thread_bytes +
+                                                           space.sum_difference_squared_here_own_panels;
+      // Tiles of n x m stay in registers while they go down d: sum_difference_squared_here.
       contract<kLanes32, float, float, float>(
-          all_threads(), panels, own_panels, {0, N}, {0, M}, {0, D}, 0.0f,
-          [=](int64_t n, int64_t d) IN_SET -> float { return centre[n * D + d]; },
+          all_threads(), sum_difference_squared_here_panels, sum_difference_squared_here_own_panels, {0, N},
+          {0, M}, {0, D}, 0.0f, [=](int64_t n, int64_t d) IN_SET -> float { return centre[n * D + d]; },
           [=](auto& right, int64_t d, int64_t m, auto active)
               IN_SET { right = load_every(&x[m * D + d], D, active); },
-          [=](auto& sum_difference_squared, auto left, auto right) IN_SET {
-            sum_difference_squared = multiply_add(right - left, right - left, sum_difference_squared);
+          [=](auto& sum_difference_squared_here, auto left, auto right) IN_SET {
+            sum_difference_squared_here =
+                multiply_add(right - left, right - left, sum_difference_squared_here);
           },
-          [=](int64_t n, int64_t m, auto active, auto sum_difference_squared)
-              IN_SET { store(&sum_difference_squared_per_m_n[n * M + m], active, sum_difference_squared); });
+          [=](int64_t n, int64_t m, auto active, auto sum_difference_squared_here)
+              IN_SET { store(&sum_difference_squared[n * M + m], active, sum_difference_squared_here); });
     });
   } else {
     in_parallel(product_of(M, D, N) > 16384, [&]() IN_SET {
@@ -79,22 +82,22 @@ void nearest_distance(const float* x, const float* centre, float* distance, int6
       for (int64_t m = 0; m < M; ++m) {
         for (int64_t n = 0; n < N; ++n) {
           const bool from_memory = N * D * 4 >= kBeyondCaches;
-          float sum_difference_squared = 0.0f;
-          // One pass along d: sum_difference_squared.
+          float sum_difference_squared_here = 0.0f;
+          // One pass along d: sum_difference_squared_here.
           for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-            Lanes<float, kLanes32> sum_difference_squared_lanes = 0.0f;
+            Lanes<float, kLanes32> sum_difference_squared_here_lanes = 0.0f;
             for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
-                                [=, &sum_difference_squared_lanes](int64_t d, auto active) IN_SET {
+                                [=, &sum_difference_squared_here_lanes](int64_t d, auto active) IN_SET {
                                   if (from_memory) prefetch_soon(2048, &centre[n * D + d]);
                                   const auto x_here = load_once(&x[m * D + d], active);
                                   const auto centre_here = load_once(&centre[n * D + d], active);
-                                  add_product(sum_difference_squared_lanes, active, x_here - centre_here,
+                                  add_product(sum_difference_squared_here_lanes, active, x_here - centre_here,
                                               x_here - centre_here);
                                 });
-            sum_difference_squared +=
-                across(sum_difference_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_difference_squared_here +=
+                across(sum_difference_squared_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          sum_difference_squared_per_m_n[n * M + m] = sum_difference_squared;
+          sum_difference_squared[n * M + m] = sum_difference_squared_here;
         }
       }
     });
@@ -107,8 +110,7 @@ void nearest_distance(const float* x, const float* centre, float* distance, int6
         Lanes<float, kLanes32> least_difference = INFINITY;
         // One pass along n: least_difference.
         for (int64_t n = 0; n < N; ++n) {
-          least_difference =
-              minimum(least_difference, load(&sum_difference_squared_per_m_n[n * M + m], active));
+          least_difference = minimum(least_difference, load(&sum_difference_squared[n * M + m], active));
         }
         store_around(&distance[m], active, least_difference, around_caches);
       });

@@ -20,7 +20,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 12
+#if KGEN_OPENMP_REVISION != 13
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -33,13 +33,14 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct SimilarityInt8Workspace {
-  int64_t panels, own_panels, threads, most_threads;
+  int64_t sum_query_row_panels, sum_query_row_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
-    panels = reserve(bytes, Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    own_panels = reserve(thread_bytes,
-                         Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_query_row_panels =
+        reserve(bytes, Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_query_row_own_panels = reserve(
+        thread_bytes, Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -51,13 +52,13 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
   const SimilarityInt8Workspace space(M, K, N);
   if (M >= 32) {
     const bool around_caches = M * N * 4 >= kBeyondCaches;
-    char* const panels = workspace + space.panels;
+    char* const sum_query_row_panels = workspace + space.sum_query_row_panels;
     in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.own_panels;
+      char* const sum_query_row_own_panels =
+          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_query_row_own_panels;
       // Tiles of m x n stay in registers while they go down k: sum_query_row.
       contract<kLanes32, int32_t, int32_t, int32_t>(
-          all_threads(), panels, own_panels, {0, M}, {0, N}, {0, K}, 0,
+          all_threads(), sum_query_row_panels, sum_query_row_own_panels, {0, M}, {0, N}, {0, K}, 0,
           [=](int64_t m, int64_t k) IN_SET -> int32_t { return int32_t(query[m * K + k]); },
           [=](auto& right, int64_t k, int64_t n, auto active)
               IN_SET { right = widened_bytes<int32_t>(load_every(&row[n * K + k], K, active)); },

@@ -5,8 +5,8 @@
 #include "cli/explanation.h"
 #include "emit/emitted_plan.h"
 #include "plan/access.h"
-#include "plan/exprs.h"
 #include "plan/contractions.h"
+#include "plan/exprs.h"
 #include "plan/lanes.h"
 #include "plan/packs.h"
 #include "plan/share_lists.h"
@@ -103,10 +103,10 @@ private:
         scans |= node.kind == PlanNode::Kind::scan_step;
       });
     return phase.kind == Phase::Kind::contracted ? "a contraction: packed panels, tiles in registers"
-           : contracts ? "general loops; a contraction: there is no inner kernel for it yet"
-           : scans   ? "general loops with a scan"
-           : folds   ? "general loops with folds"
-                     : "general loops, element by element";
+           : contracts                           ? "general loops; a contraction: there is no inner kernel for it yet"
+           : scans                               ? "general loops with a scan"
+           : folds                               ? "general loops with folds"
+                                                 : "general loops, element by element";
   }
 
   bool has_vectors(const PlanNode &node) const {

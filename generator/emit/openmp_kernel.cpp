@@ -291,7 +291,9 @@ private:
     for (int i = 0; i < phase.split; ++i, node = &node->body.front())
       shared.push_back(node);
     const bool around = stream_outputs(phase.nodes.front());
-    const std::string panels = names_.claim("panels"), own = names_.claim("own_panels"), rounds = rounds_text(phase);
+    const VarId total = phase.contraction->total;
+    const std::string panels = printer_.name_beside(total, "_panels"), rounds = rounds_text(phase);
+    const std::string own = printer_.name_beside(total, "_own_panels");
     const std::string much = rounds.empty() ? "true" : rounds + " > " + std::to_string(kSerialTiles);
     pieces_.push_back({std::to_string(kMostThreads)});
     Lines &out = printer_.lines;
@@ -306,7 +308,8 @@ private:
       cut = printer_.lanes->contraction(phase, team, panels + ", " + own);
     };
     if (shared.empty()) {
-      contract(spelling().helper("all_threads") + "()");
+      spelling().helper("Team");
+      contract("all_threads()");
     } else {
       spelling().helper("Batches");
       const std::string mine = names_.claim("batches"), number = batches.number();

@@ -176,7 +176,7 @@ private:
     }
     if (rows_.empty() || !columns_.contains(column_))
       return false;
-    // How far a loop goes may hang on where those stand that both factors have.
+    // How far a loop goes may depend on where those stand that both factors have.
     const AxisSet all = rows_ | columns_;
     const auto is_free = [&](const PlanNode &loop) {
       const Axis &axis = kernel_.axes[loop.axis];
@@ -414,10 +414,12 @@ public:
       return std::nullopt;
     PlanNode out = without_body(loop), start = *init, fold = *nest;
     out.order = PlanNode::Order::parallel;
-    start.target = add_var(kernel_, kernel_.vars[step.target]);
+    Var total = kernel_.vars[step.target];
+    total.name += "_here";
+    start.target = add_var(kernel_, std::move(total));
     keep_only_first(fold, start.target);
-    const ExprId total = make_read(kernel_, start.target);
-    out.body = {std::move(start), std::move(fold), make_assign(kernel_, step.target, total, step.place)};
+    const ExprId found = make_read(kernel_, start.target);
+    out.body = {std::move(start), std::move(fold), make_assign(kernel_, step.target, found, step.place)};
     inner->body.erase(inner->body.begin());
     if (inner->body.empty())
       loop.body.erase(nest);

@@ -165,10 +165,9 @@ void fold_in_one_pass(Plan &plan) {
   std::set<VarId> kept; // rows of which it is settled when they are
   const auto change = [&] {
     const std::set<const PlanNode *> lanes = LaneAnalysis(plan).choose();
-    return std::any_of(plan.phases.begin(), plan.phases.end(),
-                       [&](Phase &phase) {
-                         return phase.kind != Phase::Kind::contracted && change_any(plan, phase.nodes, lanes, kept);
-                       });
+    return std::any_of(plan.phases.begin(), plan.phases.end(), [&](Phase &phase) {
+      return phase.kind != Phase::Kind::contracted && change_any(plan, phase.nodes, lanes, kept);
+    });
   };
   while (change())
     place_variables(plan);

@@ -119,9 +119,9 @@ struct Phase {
   bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
   AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
   std::optional<Contraction> contraction; // of contracted phases
-  ExprId when = kNone;  // left out unless this holds, a question of sizes;
-  bool unless = false;  // or where it does
-  bool whole = false;   // for calls whose rows have one share: these are not cut
+  ExprId when = kNone;                    // left out unless this holds, a question of sizes;
+  bool unless = false;                    // or where it does
+  bool whole = false;                     // for calls whose rows have one share: these are not cut
   // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
   std::vector<VarId> kept;
 };

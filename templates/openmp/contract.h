@@ -21,8 +21,8 @@ inline Team all_threads() {
 #endif
 }
 //@ Batches: Team
-// Several products of matrices: where they are many and small, each thread computes its own ones; else all threads
-// compute them together, one after the other.
+// Several products of matrices: where they are many and small, each thread computes its own ones; else all
+// threads compute them together, one after the other.
 struct Batches {
   int64_t first, end;
   Team team;
@@ -40,21 +40,24 @@ struct Span {
 };
 constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 
-// How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its column,
-// from the first position of the depth to the last. A tile has kTileRows rows and two vectors of columns: with what is
-// folded into it, it fills the registers. What tiles read lies in panels, in the order in which they read it. Those of
-// some rows stay in a cache of each thread while those of the columns, which all threads share, pass by.
+// How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its
+// column, from the first position of the depth to the last. A tile has kTileRows rows and two vectors of
+// columns: with what is folded into it, it fills the registers. What tiles read lies in panels, in the order
+// in which they read it. Those of some rows stay in a cache of each thread while those of the columns, which
+// all threads share, pass by.
 template <class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N;
   static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
-  int64_t depth, bands, panels, tiles;            // panels of columns in all bands, tiles of rows
-  int64_t panels_at_once, tiles_at_once;          // that lie in panels
-  bool packs_left = false, packs_right = false;   // else they are read where they lie, as is best for a few
-  bool alone;                                     // a thread computes it by itself, if there are several
+  int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
+  int64_t panels_at_once, tiles_at_once;         // that lie in panels
+  bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
+  bool alone;                                    // a thread computes it by itself, if there are several
 
   IN_SET Cut(Span rows, int64_t bands_, Span columns, Span depth_)
-      : depth(larger(depth_.count(), 1)), bands(bands_), panels(bands_ * ceil_div(columns.count(), kColumns)),
+      : depth(larger(depth_.count(), 1)),
+        bands(bands_),
+        panels(bands_ * ceil_div(columns.count(), kColumns)),
         tiles(ceil_div(rows.count(), kTileRows)) {
     const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
     packs_left = work > 64 * 64 * 64;
@@ -63,10 +66,16 @@ struct Cut {
     tiles_at_once = larger(1, smaller(tiles, kLeftBytes / int64_t(sizeof(Left)) / kTileRows / depth));
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
-  IN_SET int64_t left_bytes() const { return packs_left ? lines(tiles_at_once * kTileRows * int64_t(sizeof(Left))) : 0; }
-  IN_SET int64_t right_bytes() const { return packs_right ? lines(panels_at_once * kColumns * int64_t(sizeof(Right))) : 0; }
+  IN_SET int64_t left_bytes() const {
+    return packs_left ? lines(tiles_at_once * kTileRows * int64_t(sizeof(Left))) : 0;
+  }
+  IN_SET int64_t right_bytes() const {
+    return packs_right ? lines(panels_at_once * kColumns * int64_t(sizeof(Right))) : 0;
+  }
   // What each thread needs for itself; all of it, where it computes one of several.
-  IN_SET int64_t thread_bytes(bool several) const { return left_bytes() + (several && alone ? right_bytes() : 0); }
+  IN_SET int64_t thread_bytes(bool several) const {
+    return left_bytes() + (several && alone ? right_bytes() : 0);
+  }
 
  private:
   IN_SET int64_t lines(int64_t bytes) const {
@@ -90,10 +99,10 @@ __attribute__((noinline)) void fold_tile(int64_t depth, Left left, Right right, 
   ((tile[kCell] = totals[kCell]), ...);
 }
 template <class Columns, class Total, class Left, class Right, class Step>
-inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step, const Total& start,
-                      Total* tile) {
+inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step,
+                      const Total& start, Total* tile) {
   fold_tile<Columns>(depth, left, right, step, start, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
-            std::make_integer_sequence<int, 2>());
+                     std::make_integer_sequence<int, 2>());
 }
 
 // Where a panel of columns lies: in which band, from which column on.
@@ -104,7 +113,8 @@ struct Panel {
 
   template <class Cut>
   IN_SET Panel(int64_t panel, const Cut& cut, Span columns)
-      : band(panel / (cut.panels / cut.bands)), first(columns.first + panel % (cut.panels / cut.bands) * 2 * N),
+      : band(panel / (cut.panels / cut.bands)),
+        first(columns.first + panel % (cut.panels / cut.bands) * 2 * N),
         count(int(smaller(columns.end - first, 2 * N))) {}
   // Does something with each vector of it: its first column, and the lanes that are in it.
   template <class Use>
@@ -134,8 +144,15 @@ class Contraction {
  public:
   IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
                      const Right& right, const Step& step, const Finish& finish)
-      : rows_(rows), columns_(columns), depth_(depth), cut_(rows, bands, columns, depth), start_(start),
-        left_(left), right_(right), step_(step), finish_(finish) {}
+      : rows_(rows),
+        columns_(columns),
+        depth_(depth),
+        cut_(rows, bands, columns, depth),
+        start_(start),
+        left_(left),
+        right_(right),
+        step_(step),
+        finish_(finish) {}
 
   // Threads share the rows; few rows are computed by all of them, each for other columns.
   IN_SET void run(Team team, char* shared, char* mine) {
@@ -199,12 +216,10 @@ class Contraction {
   IN_SET void fold_one(int64_t m, const A* left_panel, const Panel<N>& panel, const B* right_panel) const {
     Total tile[2 * kTileRows];
     const auto packed_left = [=](int64_t k, int row) IN_SET { return left_panel[k * kTileRows + row]; };
-    const auto left = [this, m](int64_t k, int row) IN_SET {
-      return left_(smaller(m + row, rows_.end - 1), depth_.first + k);
-    };
-    const auto packed_right = [=](Columns& values, int64_t k, int v) IN_SET {
-      values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{});
-    };
+    const auto left = [this, m](int64_t k, int row)
+                          IN_SET { return left_(smaller(m + row, rows_.end - 1), depth_.first + k); };
+    const auto packed_right = [=](Columns& values, int64_t k, int v)
+                                  IN_SET { values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{}); };
     const auto right = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
       in_band(panel.band, right_, values, depth_.first + k, panel.first + v * N, AllLanes<N>{});
     };
@@ -224,9 +239,8 @@ class Contraction {
     else
       fold_tile<Columns>(depth_.count(), left, right_at_edge, step_, start_, tile);
     for (int row = 0; row < smaller(rows_.end - m, kTileRows); ++row)
-      panel.for_vectors([&](int v, int64_t n, auto active) IN_SET {
-        in_band(panel.band, finish_, m + row, n, active, tile[2 * row + v]);
-      });
+      panel.for_vectors([&](int v, int64_t n, auto active)
+                            IN_SET { in_band(panel.band, finish_, m + row, n, active, tile[2 * row + v]); });
   }
 
   const Span rows_, columns_, depth_;
@@ -240,15 +254,17 @@ class Contraction {
   B* right_panels_ = nullptr;
 };
 
-// Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and with what
-// right(values, k, n, lanes) sets, for each k of the depth, in order, and goes to finish(m, n, lanes, total). The columns
-// may lie in several bands, whose number is a last argument then. T, A and B are the types of totals and of what is left
-// and right. All threads of the team call this, with memory that they share and with their own.
+// Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and
+// with what right(values, k, n, lanes) sets, for each k of the depth, in order, and goes to finish(m, n,
+// lanes, total). The columns may lie in several bands, whose number is a last argument then. T, A and B are
+// the types of totals and of what is left and right. All threads of the team call this, with memory that they
+// share and with their own.
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
-inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth, T start,
-                     const Left& left, const Right& right, const Step& step, const Finish& finish) {
+inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth,
+                     T start, const Left& left, const Right& right, const Step& step, const Finish& finish) {
   if (rows.count() > 0 && bands > 0 && columns.count() > 0)
-    Contraction<N, T, A, B, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step, finish)
+    Contraction<N, T, A, B, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step,
+                                                       finish)
         .run(team, shared, mine);
 }
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>

@@ -135,7 +135,8 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
 //@ add_product: lanes_multiply_add for_lanes
 // Adds what a and b make to the totals of the lanes that take part.
 template <class T, int N, class Active>
-inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a, std::enable_if_t<true, Lanes<T, N>> b) {
+inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a,
+                        std::enable_if_t<true, Lanes<T, N>> b) {
   total = keep(active, multiply_add(a, b, total), total);
 }
 //@ Sum: across add_product

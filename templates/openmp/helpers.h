@@ -155,8 +155,8 @@ inline double product_of(Size... sizes) {
 }
 //@ in_parallel
 // Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
-// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own even
-// where the caller is one of a team, whose other threads have other calls.
+// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own
+// even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel(bool much, const Work& work) {
 #if defined(_OPENMP)

@@ -76,8 +76,8 @@ struct Mask {
   IN_SET friend Mask choose(Mask m, Mask a, Mask b) { return (m.v & a.v) | (~m.v & b.v); }
 };
 //@ rounded
-// A product that is rounded before a sum takes it. clang++ with -ffp-contract=fast would make one operation of the
-// two, whatever the pragma says, but for a fence, which is no instruction.
+// A product that is rounded before a sum takes it. clang++ with -ffp-contract=fast would make one operation
+// of the two, whatever the pragma says, but for a fence, which is no instruction.
 template <class T>
 inline T rounded(T product) {
 #if defined(__clang__) && defined(__x86_64__)
@@ -140,8 +140,8 @@ struct Lanes {
   IN_SET friend Mask<N> operator!=(Lanes a, Lanes b) { return Mask<N>::from(a.v != b.v); }
   IN_SET friend Lanes choose(Mask<N> m, Lanes a, Lanes b) { return m.template as<T>() ? a.v : b.v; }
 };
-// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector from a
-// function and clear its upper half before that, as if it were no vector.
+// They are laid out here, where the instructions of the set are known: g++ would else return a whole vector
+// from a function and clear its upper half before that, as if it were no vector.
 template <class... T>
 constexpr bool are_whole_vectors() {
   return (... && (sizeof(Lanes<T, kVectorBytes / int(sizeof(T))>) == size_t(kVectorBytes))) &&

@@ -345,7 +345,8 @@ inline Lanes<T, N> log2(Lanes<T, N> x) {
   const LogParts<T, N, true> parts(x);
   const Lanes<T, N> f = parts.f,
                     upper = of_bits<T, N>(bits_of(f) & -(typename Real<T>::Int(1) << (kSingle ? 12 : 27)));
-  const Lanes<T, N> rest = multiply_add(f - upper, kUpper, multiply_add(f, kLower, log_rest(f) * (kUpper + kLower)));
+  const Lanes<T, N> rest =
+      multiply_add(f - upper, kUpper, multiply_add(f, kLower, log_rest(f) * (kUpper + kLower)));
   return log_ends(x, multiply_add(upper, kUpper, parts.e) + rest);
 }
 //@ lanes_log2_f32: log_f32 log2_of_parts

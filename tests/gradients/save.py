@@ -12,7 +12,7 @@ KGEN = sys.argv[1]
 # Which local, the spec below the kernel's name, what the forward kernel says of it, and what the backward kernel no
 # longer says.
 CASES = {
-    "the logarithm that an attention's weights hang on": (
+    "the logarithm behind an attention's weights": (
         "lse", 'inputs.q = "T[B, S, D]"\ninputs.k = "T[B, R, D]"\ninputs.v = "T[B, R, D]"\nscalars.scale = "f32"\n'
         "outputs.o = \"T[B, S, D]\"\nbody = '''\nreal s = scale * dot(q, k, D);\nreal top = max(s, R);\n"
         "real p = exp(s - top);\nreal total = sum(p, R);\nreal lse = top + log(total);\no = dot(p, v, R) / total;\n'''\n",

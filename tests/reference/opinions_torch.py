@@ -175,14 +175,6 @@ def attention_backward(x, s, p):
     }
 
 
-def rope(x, s, p):
-    halves = t(x["x"]).reshape(*x["x"].shape[:3], 2, -1)
-    cosine, sine = t(x["cosine"])[:, None], t(x["sine"])[:, None]
-    turned = torch.complex(halves[..., 0, :], halves[..., 1, :]) * torch.complex(cosine, sine)
-    return {"y": torch.cat([turned.real, turned.imag], -1)}
-
-
 TORCH["activation_backward"] = by_autograd(activation, ("x", "bias"), bias="N")
 TORCH["matmul_activation_backward"] = by_autograd(matmul_activation, ("x", "y", "bias"))
 TORCH["cross_entropy_backward"] = by_autograd(cross_entropy, ("score",))
-TORCH["rope_backward"] = by_autograd(rope, ("x", "cosine", "sine"))

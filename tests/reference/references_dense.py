@@ -53,7 +53,7 @@ def gated_mlp(inputs, sizes, params):
 
 @reference
 def matmul_softmax(inputs, sizes, params):
-    score = matmul(Num(inputs["x"]), Num(inputs["w"])) + inputs["b"]
+    score = matmul(Num(inputs["x"]), Num(inputs["w"]))
     e = exp(score - score.max(-1, keep=True))
     return {"p": e / e.sum(-1, keep=True)}
 

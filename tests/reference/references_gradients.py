@@ -43,21 +43,6 @@ def matmul_activation_backward(inputs, sizes, params):
 
 
 @reference
-def rope_backward(inputs, sizes, params):
-    shape = (sizes["B"], sizes["S"], sizes["H"], 2, sizes["R"])
-    x, d_y = inputs["x"].reshape(shape), Num(inputs["d_y"].reshape(shape))
-    cosine, sine = inputs["cosine"][None, :, None, :], inputs["sine"][None, :, None, :]
-    one, other = d_y[..., 0, :], d_y[..., 1, :]
-    halves = [one * cosine + other * sine, other * cosine - one * sine]
-    joined = [np.stack([getattr(half, part) for half in halves], 3) for part in ("v", "s")]
-    return {
-        "d_x": Num(*joined, 1).reshape(inputs["x"].shape),
-        "d_cosine": (one * x[..., 0, :] + other * x[..., 1, :]).sum((0, 2)),
-        "d_sine": (other * x[..., 0, :] - one * x[..., 1, :]).sum((0, 2)),
-    }
-
-
-@reference
 def embedding_backward(inputs, sizes, params):
     d_table = Num(np.zeros((sizes["V"], sizes["D"])), n=max(sizes["N"], 1))
     for token, d_row in zip(inputs["token"], inputs["d_row"]):

@@ -33,9 +33,8 @@ TEST_CASE("a block scans a row tile by tile, in wide accesses") {
             "for (int i = 0; i < 4; ++i) { running_sum_x_squared[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
             "block_scan<false, false>(running_sum_x_squared, carried_sum_x_squared, [](float a, float b) { return "
             "float(a + b); });"));
-  CHECK(
-      has(text,
-          "y_pack[i] = 2.0f * running_sum_x_squared[i]; store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
+  CHECK(has(text,
+            "y_pack[i] = 2.0f * running_sum_x_squared[i]; store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   // Short rows have few threads, several rows a block.
   CHECK(has(text, "for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < N_shares * M; "
                   "item += Index(gridDim.x) * Index(blockDim.y)) {"));
