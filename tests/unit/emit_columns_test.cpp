@@ -89,8 +89,8 @@ body = 'h = linrec(a, x, S);'
 )");
   CHECK(has(text,
             "store(&factor_a[c - c_first], active, load(&factor_a[c - c_first], active) * convert<double>(a_here)); "
-            "store(&total_a[c - c_first], active, a_here * load(&total_a[c - c_first], active) + "
-            "load(&x[s * C + c], active)); }); }"));
+            "store(&total_a[c - c_first], active, multiply_add(a_here, load(&total_a[c - c_first], active), "
+            "load(&x[s * C + c], active))); }); }"));
 }
 
 TEST_CASE("of sizes that are known the way of columns is, too") {
@@ -199,8 +199,8 @@ body = 'real r = rsqrt(sum(x * x, N)); dx = dy * r; scale = sum(dy * x * r, M);'
   CHECK(has(text, "if (!(N_shares > 1) && M_shares > 1) {"));
   CHECK(has(text, "const float r_here = rsqrt(sum_x_squared);"));
   CHECK(has(text, "store_around(&dx[m * N + n], active, dy_here * r_here, around_caches); "
-                  "store(&sum_dy_x_r_in_block_per_n[n], active, load(&sum_dy_x_r_in_block_per_n[n], active) + dy_here "
-                  "* load(&x[m * N + n], active) * r_here);"));
+                  "store(&sum_dy_x_r_in_block_per_n[n], active, multiply_add(dy_here * load(&x[m * N + n], active), "
+                  "r_here, load(&sum_dy_x_r_in_block_per_n[n], active)));"));
   CHECK(text.find("r[m] =") > text.find("&& !(M_shares > 1)")); // where another phase reads it
 }
 

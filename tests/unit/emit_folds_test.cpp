@@ -181,7 +181,7 @@ TEST_CASE("blocks share rows where these are few, if one loop has all their fold
   CHECK(has(before, "if (writes) { z[m] = 1.0f; }")); // the last block of a row does not come back to it
   const std::string after =
       cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(exp(x - max(x, N)), N);");
-  CHECK(has(after, "team.fold(greatest_own, "));
+  CHECK(has(after, "team.fold(greatest_x_own, "));
   CHECK(has(after, "const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;"));
 }
 

@@ -194,17 +194,17 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'y = linrec(a * a, x, N);'
 )");
-  CHECK(has(text, "factor *= across(factor_lanes, "));
+  CHECK(has(text, "factor_a_squared *= across(factor_a_squared_lanes, "));
   CHECK(has(text, "scan_linear<1, false>(total_a_squared, keep(active, a_here * a_here, 1.0f), "
                   "keep(active, load(&x[m * N + n], active), 0.0f)); }); share_total_a_squared[n_share * M + m] = "
                   "total_a_squared;"));
   CHECK(has(text, "if (absolute(share_factor_a_squared[n_share * M + m]) <= 16.0 && absolute(carry) < INFINITY && "
                   "absolute(share_total_a_squared[n_share * M + m]) < INFINITY) { carry = "
-                  "float(share_factor_a_squared[n_share * M + m] * "
-                  "double(carry) + double(share_total_a_squared[n_share * M + m])); } else {"));
+                  "float(rounded(share_factor_a_squared[n_share * M + m] * "
+                  "double(carry)) + double(share_total_a_squared[n_share * M + m])); } else {"));
 }
 
-TEST_CASE("a product of matrices broadcasts one factor and loads the other") {
+TEST_CASE("a product of matrices is folded in tiles, from one number of the left factor and a vector of the right") {
   const std::string text = openmp_text(R"(
 kernel = "product"
 inputs.x = "f32[M, K]"
@@ -212,10 +212,14 @@ inputs.y = "f32[K, N]"
 outputs.z = "f32[M, N]"
 body = 'z = dot(x, y, K);'
 )");
-  CHECK(has(text, "sum_x_y += x[m * K + k] * load(&y[k * N + n], active);"));
+  CHECK(has(text, "[=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; }, "));
+  CHECK(has(text,
+            "[=](auto& right, int64_t k, int64_t n, auto active) IN_SET { right = load(&y[k * N + n], active); }, "));
+  CHECK(has(text, "sum_x_y = multiply_add(right, left, sum_x_y);"));
+  CHECK(has(text, "store_around(&z[m * N + n], active, sum_x_y, around_caches);"));
 }
 
-TEST_CASE("transposed factors make the contracted axis the lanes") {
+TEST_CASE("of few rows of transposed factors, the contracted axis is the lanes") {
   const std::string text = openmp_text(R"(
 kernel = "product"
 inputs.x = "f32[M, K]"
@@ -223,7 +227,7 @@ inputs.y = "f32[N, K]"
 outputs.z = "f32[M, N]"
 body = 'z = dot(x, y, K);'
 )");
-  CHECK(has(text, "sum_x_y_lanes += keep(active, load(&x[m * K + k], active) * load(&y[n * K + k], active), 0.0f);"));
+  CHECK(has(text, "add_product(sum_x_y_lanes, active, load(&x[m * K + k], active), load(&y[n * K + k], active));"));
 }
 
 TEST_CASE("half types are widened when loaded and rounded when stored") {
@@ -334,7 +338,7 @@ while (t < 100 && n < 9) {
 c = n;
 ''')");
   CHECK(has(text, "while (any_lane(live = live && (t < 1e+02f && n < 9))) { auto going_on = live; "
-                  "t = choose(going_on, t * t + 1.0f, t);"));
+                  "t = choose(going_on, multiply_add(t, t, 1.0f), t);"));
   CHECK(has(text, "if (any_lane(chosen)) { going_on = going_on && !chosen; live = live && !chosen; }"));
   CHECK(has(text, "if (any_lane(chosen_two)) { n = choose(chosen_two, n + 2, n); going_on = going_on && !chosen_two; } "
                   "n = choose(going_on, n + 1, n); }"));
@@ -530,8 +534,8 @@ for (int dy = -2; dy <= )" +
 y = total;
 ''')");
   };
-  CHECK(has(text("2"),
-            "active) IN_SET { Lanes<float, kLanes32> total = 0.0f; for (int32_t dy = -2; dy <= 2; ++dy) { total += "));
+  CHECK(has(text("2"), "active) IN_SET { Lanes<float, kLanes32> total = 0.0f; for (int32_t dy = -2; dy <= 2; ++dy) { "
+                       "total = multiply_add("));
   CHECK(has(text("200"), "for (int32_t dy = -2; dy <= 200; ++dy) { for_lanes<kLanes32>("));
 }
 

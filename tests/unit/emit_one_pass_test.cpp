@@ -21,8 +21,8 @@ body = 'auto top = max(x, N); y = )";
   CHECK(has(once, "for (int64_t n_first = n_begin; n_first < n_end; n_first += 4096) {"));
   CHECK(has(once, "for (int64_t n_first = 0; n_first < N; n_first += 4096) {"));
   CHECK(has(once, "if (top_now > top) { "
-                  "sum_w_exp_x = top > -INFINITY ? sum_w_exp_x * std::exp(top - top_now) : 0.0f; "
-                  "sum_exp_x = top > -INFINITY ? sum_exp_x * std::exp(top - top_now) : 0.0f; }"));
+                  "sum_w_exp_x = top > -INFINITY ? rounded(sum_w_exp_x * std::exp(top - top_now)) : 0.0f; "
+                  "sum_exp_x = top > -INFINITY ? rounded(sum_exp_x * std::exp(top - top_now)) : 0.0f; }"));
   CHECK(has(once, "n_block") == false);
   // What is no power of the distance from that maximum cannot be put right by a factor.
   for (const std::string other : {"sum(exp(2 * x - top), N)", "sum((x - top) * exp(x - top), N)",
@@ -41,8 +41,8 @@ body = 'auto m = )";
   const std::string once = text("mean(x, N); y = sum((x - m) * (x - m), N)");
   CHECK(has(once, "const float mean_x_in_block = sum_x_in_block / count_in_block;"));
   CHECK(has(once, "if (count_before > 0.0f) { const float mean_apart = mean_x_in_block - sum_x / count_before; "
-                  "sum_x_squared += mean_apart * mean_apart * (count_before * count_in_block / (count_before + "
-                  "count_in_block)); } sum_x += sum_x_in_block; count_before += count_in_block;"));
+                  "sum_x_squared += rounded(mean_apart * mean_apart * (count_before * count_in_block / "
+                  "(count_before + count_in_block))); } sum_x += sum_x_in_block; count_before += count_in_block;"));
   for (const std::string other :
        {"sum(x, N) / count; y = sum((x - m) * (x - m), N)", "mean(x, N); y = sum(abs(x - m), N)",
         "mean(x, N, where(x > 0)); y = sum((x - m) * (x - m), N)", "mean(x, N); y = sum((2 * x - m) * (2 * x - m), N)"})

@@ -106,7 +106,7 @@ outputs.y = "f32[C, F]"
 body = 'auto v = x; y = at(v, H = (1 | size(C)));'
 )",
                                         "_cuda.cu", "k_kernel");
-  CHECK(has(text, "inside(wrapping_subtract(1 | int64_t(C), int64_t(f_)), smaller(3, H - f_))"));
+  CHECK(has(text, "inside(wrapping_subtract(1 | int64_t(C), int64_t(f_step)), smaller(3, H - f_step))"));
 }
 
 } // namespace

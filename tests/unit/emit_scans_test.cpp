@@ -50,7 +50,7 @@ TEST_CASE("blocks share rows that are few and long: totals of shares, their star
   CHECK(has(text, "const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)), n_end = "
                   "Index(share_begin(n_share + 1, N_shares, N, 64)); float total_x = 0.0f;"));
   CHECK(has(text, "if (threadIdx.x == 0) { share_total_x[n_share * M + m] = total_x; }"));
-  CHECK(has(text, "block_scan<false, true>(start_value, carried_sum_x,"));
+  CHECK(has(text, "block_scan<false, true>(share_start_value, carry,"));
   CHECK(has(text, "if (int64_t(n_share) > 0) { carried_sum_x = share_start[n_share * M + m]; }"));
   // One share takes one kernel and no memory.
   CHECK(has(text, "} { const bool wide = aligned({x, y}) && N % 4 == 0; if (const cudaError_t error = launch(wide ? "
@@ -117,7 +117,7 @@ TEST_CASE("what is set before a scan and read behind it is kept for each positio
 
 TEST_CASE("folds of the same loop leave out what is past the end") {
   const std::string text = cuda_text(kRows + "outputs.s = \"f32[M]\"\n", "y = cumsum(x, N);\ns = max(y, N);");
-  CHECK(has(text, "block_scan<false, false>(running, carry,"));
+  CHECK(has(text, "block_scan<false, false>(running_sum_x, carried_sum_x,"));
   CHECK(has(text, "if (i < remaining) greatest_y_own = maximum(greatest_y_own,"));
 }
 

@@ -60,12 +60,12 @@ size N = y[1]
 check y[0] is K, by x
 check bias[0] is N, by y
 c x, y, bias, z, M, K, N
-function matmul_activation_identity_f32: x f32, y f32, bias f32, z f32
-function matmul_activation_identity_bf16: x bf16, y bf16, bias f32, z bf16
-function matmul_activation_relu_f32: x f32, y f32, bias f32, z f32
-function matmul_activation_relu_bf16: x bf16, y bf16, bias f32, z bf16
-function matmul_activation_gelu_f32: x f32, y f32, bias f32, z f32
-function matmul_activation_gelu_bf16: x bf16, y bf16, bias f32, z bf16
+function matmul_activation_identity_f32: x f32, y f32, bias f32, z f32; workspace of openmp
+function matmul_activation_identity_bf16: x bf16, y bf16, bias f32, z bf16; workspace of openmp
+function matmul_activation_relu_f32: x f32, y f32, bias f32, z f32; workspace of openmp
+function matmul_activation_relu_bf16: x bf16, y bf16, bias f32, z bf16; workspace of openmp
+function matmul_activation_gelu_f32: x f32, y f32, bias f32, z f32; workspace of openmp
+function matmul_activation_gelu_bf16: x bf16, y bf16, bias f32, z bf16; workspace of openmp
 )");
   CHECK(shipped("elementwise/iota") == R"(
 iota(*, N)
@@ -111,7 +111,7 @@ check w[2] is 3
 check w[3] is 3
 check bias[0] is O, by w
 c x, w, bias, y, B, C, H, W, O
-function conv2d: x f32, w f32, bias f32, y f32
+function conv2d: x f32, w f32, bias f32, y f32; workspace of openmp
 )");
   CHECK(small(R"(scalars.a = "f32"
 inputs.x = "f32[N]"

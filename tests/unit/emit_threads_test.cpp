@@ -24,7 +24,7 @@ TEST_CASE("threads start where a call has rounds enough, however they are nested
   CHECK(has(of("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\n", "y = max(x, N);"),
             "in_parallel(product_of(M, N) > 16384, [&]() IN_SET {"));
   CHECK(has(of("inputs.a = \"f32[M, K]\"\ninputs.b = \"f32[K, N]\"\noutputs.c = \"f32[M, N]\"\n", "c = dot(a, b, K);"),
-            "in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {"));
+            "in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {"));
   // Rows of their own lengths have as many rounds as there are elements; loops that end by what they find, any number.
   CHECK(has(of("inputs.x = \"f32[B, N]\"\noutputs.y = \"f32[B]\"\ntables.s = \"i32[B + 1]\"\n"
                "axes.N = { ragged = \"s\", over = \"B\" }\n",

@@ -39,9 +39,10 @@ TEST_CASE("a parameter that is assigned, or read elsewhere where it is no input,
 
 TEST_CASE("axis parameters and fresh locals per call") {
   CHECK(statements(with("real norm(real v, axis A) { real e = exp(v); return e / sum(e, A); }\n",
-                        "z = norm(x, N) + norm(x, M);")) == "  e{M, N} = exp(x)\n"
-                                                            "  e_2{M, N} = exp(x)\n"
-                                                            "  z{M, N} = e / sum.f32[N](e) + e_2 / sum.f32[M](e_2)\n");
+                        "z = norm(x, N) + norm(x, M);")) ==
+        "  e{M, N} = exp(x)\n"
+        "  e_of_norm{M, N} = exp(x)\n"
+        "  z{M, N} = e / sum.f32[N](e) + e_of_norm / sum.f32[M](e_of_norm)\n");
 }
 
 TEST_CASE("early returns become arms") {
@@ -108,8 +109,8 @@ TEST_CASE("a call in an arm stands under its condition") {
                                                                        "    r{M, N} = v * v\n"
                                                                        "    chosen{M, N} = r + r\n"
                                                                        "  else\n"
-                                                                       "    r_2{M, N} = x * x\n"
-                                                                       "    chosen{M, N} = r_2 + r_2\n"
+                                                                       "    r_of_f{M, N} = x * x\n"
+                                                                       "    chosen{M, N} = r_of_f + r_of_f\n"
                                                                        "  z{M, N} = chosen\n");
 }
 
@@ -130,9 +131,9 @@ TEST_CASE("a call in a loop's condition, in && and under where") {
         "    y{M, N} := y * 0.5\n"
         "  decided{M, N} = x > 0.0\n"
         "  if {M, N} x > 0.0\n"
-        "    r_2{M, N} = x * x\n"
-        "    decided{M, N} = r_2 < 4.0\n"
+        "    r_of_f{M, N} = x * x\n"
+        "    decided{M, N} = r_of_f < 4.0\n"
         "  if {M, N} decided\n"
-        "    r_3{M, N} = x * x\n"
-        "  z{M, N} = sum.f32[N](r_3 where decided)\n");
+        "    r_of_f_two{M, N} = x * x\n"
+        "  z{M, N} = sum.f32[N](r_of_f_two where decided)\n");
 }

@@ -60,7 +60,7 @@ y = b * b;
   REQUIRE(plan.phases.size() == 1);
   CHECK(plan.phases[0].kind == Phase::Kind::parallel);
   CHECK(plan.phases[0].split == 2);
-  CHECK(shape(plan).find("  for M: parallel\n    for N: parallel\n      a = x * 2") != std::string::npos);
+  CHECK(shape(plan).find("  for M: parallel\n    for N: parallel\n      a = round.f32(x * 2.0)") != std::string::npos);
 }
 
 TEST_CASE("softmax shares the loop over rows and keeps its exponentials in a buffer of the worker") {
@@ -341,7 +341,7 @@ TEST_CASE("numbers with a name stand before all loops, and turn no nest that the
                          body + "'\n"));
   };
   const std::string named = of("real eps = 1e-5; real two = 2 * k; y = two * x / (sum(abs(x), M) + eps);");
-  CHECK(named.find("phase 1: one worker\n  eps = 1e-05\n  two = 2.0 * k\n") != std::string::npos);
+  CHECK(named.find("phase 1: one worker\n  eps = 1e-05\n  two = round.f32(2.0 * k)\n") != std::string::npos);
   CHECK(named.find("for N: parallel, in parts of 512\n") != std::string::npos);
   CHECK(of("real eps = 1e-5; if (k > 0) eps = k; y = x + eps;").find("one worker\n  eps") == std::string::npos);
 }

@@ -1,0 +1,80 @@
+// Folds over values of rows and columns, found in all spellings, and what stays in general loops.
+#include "analysis_harness.h"
+
+#include <doctest/doctest.h>
+
+#include "plan/contractions.h"
+#include "plan/plan.h"
+#include "rewrite/canonicalize.h"
+
+using namespace kgen;
+
+namespace {
+
+std::string plan_of(const std::string &arrays, const std::string &body) {
+  const test::Analysed a = test::analyse("kernel = \"k\"\n" + arrays + "body = '''\n" + body + "\n'''\n");
+  INFO(a.errors);
+  REQUIRE(a.built);
+  REQUIRE(a.errors.empty());
+  return print(make_plan(canonicalize(a.kernel, a.facts), a.facts, TargetKind::openmp));
+}
+
+int count(const std::string &text, const std::string &what) {
+  int found = 0;
+  for (size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += what.size())
+    ++found;
+  return found;
+}
+
+const std::string kProduct = "inputs.x = \"f32[M, K]\"\ninputs.y = \"f32[K, N]\"\noutputs.z = \"f32[M, N]\"\n";
+
+} // namespace
+
+TEST_CASE("products, distances and greatest sums are contractions, whatever is done with the totals") {
+  for (const char *body : {"z = dot(x, y, K);", "z = sum(x * y, K);", "real v = dot(x, y, K); z = v > 0 ? v : 0;",
+                           "z = sum((x - y) * (x - y), K);", "z = max(x + y, K);", "z = sum(abs(x - y), K) * 2;"})
+    CHECK_MESSAGE(count(plan_of(kProduct, body), ": tiles of M x N") == 1, body);
+}
+
+TEST_CASE("factors of a product are put together by their side") {
+  const std::string plan =
+      plan_of(kProduct + "inputs.s = \"f32[K]\"\ninputs.t = \"f32[N]\"\n", "z = dot(x, s * y * t, K);");
+  CHECK(plan.find("left = round.f32(x * s)\n") != std::string::npos);
+  CHECK(plan.find("right = round.f32(y * t)\n") != std::string::npos);
+}
+
+TEST_CASE("neighbours in the result are columns, and rows and columns may be several axes") {
+  const std::string turned =
+      plan_of("inputs.x = \"f32[M, K]\"\ninputs.y = \"f32[K, N]\"\noutputs.z = \"f32[N, M]\"\n", "z = dot(x, y, K);");
+  CHECK(turned.find(": tiles of N x M") != std::string::npos);
+  const std::string conv = plan_of("inputs.x = \"f32[B, C, H, W]\"\ninputs.w = \"f32[O, C, I=3, J=3]\"\n"
+                                   "outputs.y = \"f32[B, O, P=H - 2, Q=W - 2]\"\n",
+                                   "y = dot(at(x, H = index(P) + index(I), W = index(Q) + index(J)), w, C, I, J);");
+  CHECK(conv.find(": tiles of O x B*P*Q") != std::string::npos);
+}
+
+TEST_CASE("axes of both factors stand around") {
+  const std::string plan = plan_of(
+      "inputs.x = \"f32[B, M, K]\"\ninputs.y = \"f32[B, K, N]\"\noutputs.z = \"f32[B, M, N]\"\n", "z = dot(x, y, K);");
+  CHECK(plan.find(": tiles of M x N, for each B") != std::string::npos);
+}
+
+TEST_CASE("what is no contraction stays in general loops") {
+  CHECK(count(plan_of(kProduct, "z = sum(x * y, K, where(index(K) <= index(M)));"), "tiles of") == 0);
+  CHECK(count(plan_of("inputs.x = \"f32[M, K=8]\"\ninputs.y = \"f32[K=8, N]\"\noutputs.z = \"f32[M, N]\"\n",
+                      "z = dot(x, y, K);"),
+              "tiles of") == 0);
+  CHECK(count(plan_of("inputs.x = \"f32[M, K]\"\ninputs.v = \"f32[K]\"\noutputs.z = \"f32[M]\"\n", "z = dot(x, v, K);"),
+              "tiles of") == 0);
+}
+
+TEST_CASE("several in a body are phases, with what passes between them kept") {
+  const std::string arrays = "inputs.x = \"f32[M, K]\"\ninputs.u = \"f32[K, H]\"\ninputs.v = \"f32[K, H]\"\n"
+                             "inputs.w = \"f32[H, N]\"\noutputs.z = \"f32[M, N]\"\n";
+  const std::string plan = plan_of(arrays, "real h = dot(x, u, K) * dot(x, v, K);\nz = dot(h, w, H);");
+  CHECK(count(plan, ": tiles of M x H") == 2);
+  CHECK(count(plan, ": tiles of M x N") == 1);
+  const std::string norm = plan_of(kProduct, "real v = dot(x, y, K);\nz = v / sum(v, N);");
+  CHECK(count(norm, ": tiles of M x N") == 1);
+  CHECK(norm.find("phase 2: work list") != std::string::npos);
+}
