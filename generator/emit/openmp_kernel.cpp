@@ -4,11 +4,12 @@
 #include <map>
 #include <set>
 
+#include "emit/contraction_call.h"
 #include "emit/lanes.h"
-#include "emit/nest.h"
 #include "emit/phase_work.h"
 #include "emit/reuse_names.h"
 #include "emit/target_file.h"
+#include "emit/workspace_struct.h"
 #include "plan/access.h"
 #include "plan/uses.h"
 #include "support/text.h"
@@ -25,7 +26,6 @@ constexpr int64_t kWideTile = 1024;      // and where each line is read once, a 
 constexpr int64_t kLongPart = 512;       // neighbours in the output, where its rows do not begin with lines
 constexpr int64_t kFewRows = 16;         // of the output, beside each other in tiles
 constexpr int64_t kMostChunks = 256;     // of a whole-array reduction
-constexpr int64_t kMostThreads = 64;     // that have memory of their own
 constexpr int64_t kTurns = 256;          // in which threads share uneven items
 constexpr int64_t kSerialBelow = 16384;  // innermost iterations under which starting threads does not pay,
 constexpr int64_t kSerialTiles = 131072; // and of those that tiles do in registers
@@ -56,33 +56,20 @@ public:
 
   // struct SoftmaxF32Workspace: where each buffer starts.
   std::string workspace_struct() {
-    std::string text = "// Where the intermediates lie in the workspace.\nstruct " + camel(name()) + "Workspace {\n";
-    std::vector<std::string> fields;
-    std::string body;
-    auto add = [&](const std::string &total, const std::string &field, const std::string &count,
-                   const std::string &bytes) {
-      fields.push_back(field);
-      body += field + " = " + spelling().helper("reserve") + "(" + total + ", " + count + ", " + bytes + ");\n";
-    };
+    WorkspaceStruct out(function_, printer_);
     for (const Buffer &b : buffers_)
-      add(b.per_worker ? "thread_bytes" : "bytes", b.name, b.elements, std::to_string(bytes_of(b.type)));
+      out.add(b.name, b.elements, std::to_string(bytes_of(b.type)), b.per_worker);
     for (const Phase &phase : plan_.phases)
       for (VarId var : phase.partials)
-        add("bytes", partials_name(var), std::to_string(kMostChunks),
-            std::to_string(bytes_of(plan_.kernel.vars[var].type)));
+        out.add(partials_name(var), std::to_string(kMostChunks), std::to_string(bytes_of(plan_.kernel.vars[var].type)),
+                false);
     for (const Panels &panels : panels_) {
-      add("bytes", panels.shared, panels.cut + ".right_bytes()", "1");
-      add("thread_bytes", panels.own, panels.cut + ".thread_bytes(" + (panels.several ? "true" : "false") + ")", "1");
+      out.add(panels.shared, panels.cut + ".right_bytes()", "1", false);
+      out.add(panels.own, panels.cut + ".thread_bytes(" + (panels.several ? "true" : "false") + ")", "1", true);
     }
-    if (has_team()) {
-      add("bytes", "threads", "1", "thread_bytes"); // the first thread's; those of others follow
-      body += "most_threads = " + most_threads() + ";\n";
-      fields.emplace_back("most_threads");
-    }
-    const std::string all = derived_declarations(printer_, body) + body;
-    return text + "int64_t " + join(fields, ", ") + ";\nint64_t " + (has_team() ? "thread_bytes = 0, " : "") +
-           "bytes = 0;\n\n" + "explicit " + camel(name()) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
-           unused_sizes(all) + all + "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
+    if (has_team())
+      out.add_team(pieces_);
+    return out.text(name());
   }
 
   std::string kernel_function() {
@@ -114,28 +101,6 @@ private:
   }
 
   const std::string &partials_name(VarId var) { return printer_.name_beside(var, "_parts"); }
-
-  // How many threads find work in the phases where each has memory of its own.
-  std::string most_threads() {
-    std::string out;
-    for (const std::vector<std::string> &counts : pieces_) {
-      const bool known = std::ranges::all_of(
-          counts, [&](const std::string &count) { return is_of_sizes(function_, plan_.kernel, count); });
-      const std::string here =
-          spelling().helper("workers_for") + "({" + (known ? join(counts, ", ") : std::to_string(kMostThreads)) + "})";
-      out = out.empty() || out == here ? here : spelling().helper("larger") + "(" + out + ", " + here + ")";
-    }
-    return out.empty() ? "1" : out;
-  }
-
-  // (void)N; for sizes that no buffer needs.
-  std::string unused_sizes(const std::string &body) const {
-    std::vector<std::string> sizes;
-    for (const Argument &a : function_.arguments)
-      if (a.kind == Argument::Kind::size)
-        sizes.push_back(a.name);
-    return silence_unused(sizes, body);
-  }
 
   std::string pointer(const Buffer &b, const std::string &memory) const {
     const std::string type = Spelling::c_type(b.type);
@@ -283,45 +248,13 @@ private:
       end_threads(around);
   }
 
-  // What both factors have along is gone through outside: by single threads, each its own part, where that is enough
-  // for them.
   void contraction(const Phase &phase) {
-    std::vector<const PlanNode *> shared;
-    const PlanNode *node = &phase.nodes.front();
-    for (int i = 0; i < phase.split; ++i, node = &node->body.front())
-      shared.push_back(node);
     const bool around = stream_outputs(phase.nodes.front());
-    const VarId total = phase.contraction->total;
-    const std::string panels = printer_.name_beside(total, "_panels"), rounds = rounds_text(phase);
-    const std::string own = printer_.name_beside(total, "_own_panels");
-    const std::string much = rounds.empty() ? "true" : rounds + " > " + std::to_string(kSerialTiles);
+    const std::string rounds = rounds_text(phase);
     pieces_.push_back({std::to_string(kMostThreads)});
-    Lines &out = printer_.lines;
-    out.add("char* const " + panels + " = workspace + space." + panels + ";");
-    out.add(spelling().helper("in_team") + "(" + much + ", threads, [&]() IN_SET {");
-    worker_pointers(phase, true);
-    out.add("char* const " + own + " = workspace + space.threads + " + spelling().helper("thread_number") +
-            "() * space.thread_bytes + space." + own + ";");
-    CountedNest batches(shared, "batch", printer_, names_);
-    std::string cut;
-    const auto contract = [&](const std::string &team) {
-      cut = printer_.lanes->contraction(phase, team, panels + ", " + own);
-    };
-    if (shared.empty()) {
-      spelling().helper("Team");
-      contract("all_threads()");
-    } else {
-      spelling().helper("Batches");
-      const std::string mine = names_.claim("batches"), number = batches.number();
-      const std::string body =
-          printer_.captured([&] { printer_.inside_loops(shared, [&] { contract(mine + ".team"); }); });
-      out.add("const Batches " + mine + " = batches_of(" + batches.count() + ", " + cut + ".alone);");
-      out.add("for (int64_t " + number + " = " + mine + ".first; " + number + " < " + mine + ".end; ++" + number +
-              ") {");
-      out.append(batches.decoded(body) + body + "}\n");
-    }
+    panels_.push_back(print_contraction(phase, rounds.empty() ? "true" : rounds + " > " + std::to_string(kSerialTiles),
+                                        printer_, names_, [&] { worker_pointers(phase, true); }));
     end_threads(around);
-    panels_.push_back({panels, own, cut, !shared.empty()});
   }
 
   Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
@@ -630,11 +563,6 @@ private:
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
   std::map<VarId, int> uses_;
-  struct Panels {
-    std::string shared, own; // what their memory is called, that of all threads and that of each
-    std::string cut;
-    bool several = false;
-  };
   std::vector<Panels> panels_;                   // of contractions
   std::vector<std::vector<std::string>> pieces_; // of each phase where threads have memory of their own
   std::string around_;                           // the flag for writing around the caches in the phase at hand
