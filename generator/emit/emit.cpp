@@ -337,7 +337,7 @@ std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variatio
     files.push_back(source_file(spec, templates, TargetKind::openmp, sources.openmp, options));
   if (options.openmp && options.selfcheck)
     files.push_back(
-        {spec.kernel + "_selfcheck.cpp", format_cpp(selfcheck_text(spec, functions, files.back().text, templates))});
+        {spec.kernel + "_selfcheck.cpp", format_cpp(selfcheck_text(spec, functions, sources.openmp, templates))});
   if (options.cuda)
     files.push_back(source_file(spec, templates, TargetKind::cuda, sources.cuda, options));
   if (!options.bindings.empty()) {

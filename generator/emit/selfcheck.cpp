@@ -433,7 +433,7 @@ std::string long_text(double value) {
 
 } // namespace
 
-std::string selfcheck_text(const Spec &spec, const std::vector<Function> &functions, const std::string &openmp,
+std::string selfcheck_text(const Spec &spec, const std::vector<Function> &functions, const TargetSource &openmp,
                            const Templates &templates) {
   Spelling spelling(TargetKind::openmp);
   Views references, cases, names;
@@ -447,7 +447,7 @@ std::string selfcheck_text(const Spec &spec, const std::vector<Function> &functi
         types.insert(var.type);
     }
     Case one(function, spelling);
-    one.needs_workspace = openmp.find(" " + function.stem + "_openmp_workspace(") != std::string::npos;
+    one.needs_workspace = takes_workspace(function, "openmp", openmp);
     cases.push_back(View().set("text", one.text()));
     names.push_back(View().set("text", one.name()));
   }

@@ -7,11 +7,11 @@
 
 #include "emit/interface.h"
 #include "emit/render.h"
+#include "emit/target_file.h"
 
 namespace kgen {
 
-// `openmp` is the text of the OpenMP file.
-std::string selfcheck_text(const Spec &spec, const std::vector<Function> &functions, const std::string &openmp,
+std::string selfcheck_text(const Spec &spec, const std::vector<Function> &functions, const TargetSource &openmp,
                            const Templates &templates);
 
 } // namespace kgen

@@ -107,7 +107,7 @@ class Package(unittest.TestCase):
         self.assertIn("y = act(a * x)", scale.__doc__)
         self.assertIn("x: T[M, N]", scale.__doc__)
         self.assertEqual(scale.source("spec"), SCALE)
-        self.assertIn("scale_relu_f64_openmp", scale.source("openmp"))
+        self.assertIn("relu_f64", scale.source("openmp"))
         self.assertIn("__global__", scale.source("cuda"))
         self.assertRaisesRegex(ValueError, "openmp and cuda, not of 'rust'", scale.source, "rust")
         self.assertIn("operands", scale.explain())

@@ -119,7 +119,7 @@ class Explain(Sandbox):
                                  "because": "it is needed after the loop over N that computes it"})
         self.assertEqual({(o["value"], o["lies in"], o["because"]) for o in others},
                          {(value, "a buffer in the workspace", "it goes from one phase to the next")
-                          for value in ("greatest", "total", "greatest_part", "total_part")})
+                          for value in ("greatest_x", "sum_e", "greatest_x_part", "sum_e_part")})
 
     def test_variants_and_wrong_specs(self):
         self.write("specs/add.toml", ADD)

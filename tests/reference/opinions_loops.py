@@ -347,12 +347,49 @@ def embedding_backward(x, s, p):
 @loops
 def linear_recurrence_backward(x, s, p):
     d_x = np.zeros(x["h"].shape)
-    for t in range(s["S"]):
-        for later in range(t, s["S"]):  # how much of a step is left at a later one
-            d_x[:, t] += x["d_h"][:, later] * x["a"][:, t + 1 : later + 1].prod(1)
+    for t in range(s["S"]):  # how much of a step is left at later ones
+        left = np.cumprod(x["a"][:, t + 1 :], axis=1, dtype=np.float64)
+        d_x[:, t] = x["d_h"][:, t] + (x["d_h"][:, t + 1 :] * left).sum(1)
     d_a = np.zeros(d_x.shape)
     d_a[:, 1:] = d_x[:, 1:] * x["h"][:, :-1]
     return {"d_a": d_a, "d_x": d_x}
+
+
+def product(x, w):
+    """Each number by a dot product of its own."""
+    return np.array([[math.fsum(row * column) for column in w.T] for row in x.astype(np.float64)]).reshape(len(x), w.shape[1])
+
+
+@loops
+def mlp(x, s, p):
+    gelu = np.vectorize(lambda v: 0.5 * v * math.erfc(-v / math.sqrt(2)), otypes=[np.float64])
+    return {"z": product(gelu(product(x["x"], x["w1"]) + x["b1"]), x["w2"]) + x["b2"]}
+
+
+@loops
+def gated_mlp(x, s, p):
+    gate = product(x["x"], x["gate"])
+    return {"z": product(gate / (1 + np.exp(-gate)) * product(x["x"], x["up"]), x["down"])}
+
+
+@loops
+def matmul_softmax(x, s, p):
+    powers = [[math.exp(v - max(row)) for v in row] for row in product(x["x"], x["w"])]
+    return {"p": np.array([[e / math.fsum(row) for e in row] for row in powers]).reshape(s["M"], s["N"])}
+
+
+@loops
+def linear_norm(x, s, p):
+    v = product(x["x"], x["w"].T) + x["residual"]
+    scale = [1 / math.sqrt(np.mean(row * row) + p["eps"]) if s["N"] else 1.0 for row in v]
+    return {"y": v * np.array(scale).reshape(-1, 1) * x["gamma"]}
+
+
+@loops
+def nearest_distance(x, s, p):
+    points, centres = x["x"].astype(np.float64), x["centre"].astype(np.float64)
+    least = [min((float(((a - b) ** 2).sum()) for b in centres), default=math.inf) for a in points]
+    return {"distance": np.array(least).reshape(s["M"])}
 
 
 @loops
