@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 13
+#define KGEN_OPENMP_REVISION 14
 
 #include <cmath>
 #include <cstdint>
@@ -987,7 +987,7 @@ inline double product_of(Size... sizes) {
 // instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own
 // even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
-inline void in_parallel(bool much, const Work& work) {
+inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
   if (!much && !omp_in_parallel()) return work();
 #endif
@@ -1001,7 +1001,7 @@ inline void in_parallel(const Work& work) {
 
 // The same for at most so many threads, which is what there is memory for.
 template <class Work>
-inline void in_team(bool much, int64_t threads, const Work& work) {
+inline void in_team([[maybe_unused]] bool much, [[maybe_unused]] int64_t threads, const Work& work) {
 #if defined(_OPENMP)
   if (!much && !omp_in_parallel()) return work();
 #endif

@@ -158,7 +158,7 @@ inline double product_of(Size... sizes) {
 // instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own
 // even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
-inline void in_parallel(bool much, const Work& work) {
+inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
   if (!much && !omp_in_parallel()) return work();
 #endif
@@ -172,7 +172,7 @@ inline void in_parallel(const Work& work) {
 //@ in_team
 // The same for at most so many threads, which is what there is memory for.
 template <class Work>
-inline void in_team(bool much, int64_t threads, const Work& work) {
+inline void in_team([[maybe_unused]] bool much, [[maybe_unused]] int64_t threads, const Work& work) {
 #if defined(_OPENMP)
   if (!much && !omp_in_parallel()) return work();
 #endif

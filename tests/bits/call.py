@@ -21,10 +21,10 @@ DTYPES = {"f32": numpy.float32, "f64": numpy.float64, "bf16": numpy.uint16, "f16
 
 def real_numbers(random, name, dtype, shape):
     """Of many magnitudes, and of those bf16 the upper half."""
-    values = random.normal(size=shape) * numpy.exp2(random.integers(-6, 3, size=shape))
+    values = numpy.asarray(random.normal(size=shape) * numpy.exp2(random.integers(-6, 3, size=shape)))
     if name == "bf16":
-        return (values.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
-    return values.astype(dtype)
+        return numpy.asarray(values.astype(numpy.float32).view(numpy.uint32) >> 16, numpy.uint16)
+    return numpy.asarray(values, dtype)
 
 
 def bytes_of(name, array):
