@@ -122,10 +122,10 @@ struct muladd_arguments {
   AElement* z = nullptr;
   int64_t N = 0;
 
-  friend int muladd_cuda(const muladd_arguments& a, void* stream) {
-    return kCuda(a.a, a.b, a.c, a.z, a.N, stream);
+  friend int muladd_cuda(const muladd_arguments& a_, void* stream) {
+    return kCuda(a_.a, a_.b, a_.c, a_.z, a_.N, stream);
   }
-  friend int muladd_openmp(const muladd_arguments& a) { return kOpenmp(a.a, a.b, a.c, a.z, a.N); }
+  friend int muladd_openmp(const muladd_arguments& a_) { return kOpenmp(a_.a, a_.b, a_.c, a_.z, a_.N); }
 };
 using muladd_f32_arguments = muladd_arguments<float, float, muladd_f32_cuda, muladd_f32_openmp>;
 using muladd_f64_arguments = muladd_arguments<double, double, muladd_f64_cuda, muladd_f64_openmp>;

@@ -138,11 +138,11 @@ struct linear_recurrence_arguments {
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
 
-  friend int linear_recurrence_cuda(const linear_recurrence_arguments& a, void* stream) {
-    return kCuda(a.a, a.x, a.h, a.B, a.S, a.C, a.workspace, a.workspace_bytes, stream);
+  friend int linear_recurrence_cuda(const linear_recurrence_arguments& a_, void* stream) {
+    return kCuda(a_.a, a_.x, a_.h, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes, stream);
   }
-  friend int linear_recurrence_openmp(const linear_recurrence_arguments& a) {
-    return kOpenmp(a.a, a.x, a.h, a.B, a.S, a.C, a.workspace, a.workspace_bytes);
+  friend int linear_recurrence_openmp(const linear_recurrence_arguments& a_) {
+    return kOpenmp(a_.a, a_.x, a_.h, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes);
   }
 };
 using linear_recurrence_f32_arguments =

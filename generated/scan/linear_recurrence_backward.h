@@ -160,11 +160,12 @@ struct linear_recurrence_backward_arguments {
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
 
-  friend int linear_recurrence_backward_cuda(const linear_recurrence_backward_arguments& a, void* stream) {
-    return kCuda(a.a, a.h, a.d_h, a.d_a, a.d_x, a.B, a.S, a.C, a.workspace, a.workspace_bytes, stream);
+  friend int linear_recurrence_backward_cuda(const linear_recurrence_backward_arguments& a_, void* stream) {
+    return kCuda(a_.a, a_.h, a_.d_h, a_.d_a, a_.d_x, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes,
+                 stream);
   }
-  friend int linear_recurrence_backward_openmp(const linear_recurrence_backward_arguments& a) {
-    return kOpenmp(a.a, a.h, a.d_h, a.d_a, a.d_x, a.B, a.S, a.C, a.workspace, a.workspace_bytes);
+  friend int linear_recurrence_backward_openmp(const linear_recurrence_backward_arguments& a_) {
+    return kOpenmp(a_.a, a_.h, a_.d_h, a_.d_a, a_.d_x, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes);
   }
 };
 using linear_recurrence_backward_f32_arguments =

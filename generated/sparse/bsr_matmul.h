@@ -138,11 +138,12 @@ struct bsr_matmul_arguments {
   int64_t K = 0;
   int64_t N = 0;
 
-  friend int bsr_matmul_cuda(const bsr_matmul_arguments& a, int32_t* table_status, void* stream) {
-    return bsr_matmul_cuda(a.row_ptr, a.col, a.a, a.x, a.z, a.R, a.S, a.K, a.N, table_status, stream);
+  friend int bsr_matmul_cuda(const bsr_matmul_arguments& a_, int32_t* table_status, void* stream) {
+    return bsr_matmul_cuda(a_.row_ptr, a_.col, a_.a, a_.x, a_.z, a_.R, a_.S, a_.K, a_.N, table_status,
+                           stream);
   }
-  friend int bsr_matmul_openmp(const bsr_matmul_arguments& a) {
-    return bsr_matmul_openmp(a.row_ptr, a.col, a.a, a.x, a.z, a.R, a.S, a.K, a.N);
+  friend int bsr_matmul_openmp(const bsr_matmul_arguments& a_) {
+    return bsr_matmul_openmp(a_.row_ptr, a_.col, a_.a, a_.x, a_.z, a_.R, a_.S, a_.K, a_.N);
   }
 };
 

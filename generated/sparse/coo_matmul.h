@@ -154,12 +154,13 @@ struct coo_matmul_arguments {
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
 
-  friend int coo_matmul_cuda(const coo_matmul_arguments& a, int32_t* table_status, void* stream) {
-    return coo_matmul_cuda(a.row, a.col, a.a, a.x, a.z, a.S, a.M, a.K, a.N, table_status, a.workspace,
-                           a.workspace_bytes, stream);
+  friend int coo_matmul_cuda(const coo_matmul_arguments& a_, int32_t* table_status, void* stream) {
+    return coo_matmul_cuda(a_.row, a_.col, a_.a, a_.x, a_.z, a_.S, a_.M, a_.K, a_.N, table_status,
+                           a_.workspace, a_.workspace_bytes, stream);
   }
-  friend int coo_matmul_openmp(const coo_matmul_arguments& a) {
-    return coo_matmul_openmp(a.row, a.col, a.a, a.x, a.z, a.S, a.M, a.K, a.N, a.workspace, a.workspace_bytes);
+  friend int coo_matmul_openmp(const coo_matmul_arguments& a_) {
+    return coo_matmul_openmp(a_.row, a_.col, a_.a, a_.x, a_.z, a_.S, a_.M, a_.K, a_.N, a_.workspace,
+                             a_.workspace_bytes);
   }
 };
 

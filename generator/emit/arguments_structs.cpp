@@ -62,21 +62,29 @@ std::string members(const Function &function, const SharedTypes &types, bool mem
   return out + (memory ? "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n" : "");
 }
 
+// A parameter's name that hides no member.
+std::string free_parameter(const Function &function, std::string name) {
+  while (std::ranges::any_of(function.arguments, [&](const Argument &a) { return header_name(a.name) == name; }))
+    name += "_";
+  return name;
+}
+
 // The function that takes a struct of this name and calls a C function.
 std::string caller(const std::string &kernel, const Function &function, const std::string &target, bool memory,
                    const std::string &name, const std::string &called) {
-  std::string parameters = "const " + name + "& a", passed;
+  const std::string given = free_parameter(function, "a"), stream = free_parameter(function, "stream");
+  std::string parameters = "const " + name + "& " + given, passed;
   for (const Argument &a : function.arguments)
-    passed += (passed.empty() ? "a." : ", a.") + header_name(a.name);
+    passed += (passed.empty() ? "" : ", ") + given + "." + header_name(a.name);
   if (has_table_status(function, target)) {
     parameters += ", int32_t* table_status";
     passed += ", table_status";
   }
   if (memory)
-    passed += ", a.workspace, a.workspace_bytes";
+    passed += ", " + given + ".workspace, " + given + ".workspace_bytes";
   if (target == "cuda") {
-    parameters += ", void* stream";
-    passed += ", stream";
+    parameters += ", void* " + stream;
+    passed += ", " + stream;
   }
   return "friend int " + kernel + "_" + target + "(" + parameters + ") {\nreturn " + called + "(" + passed + ");\n}\n";
 }
