@@ -102,6 +102,10 @@ private:
     if (std::ranges::adjacent_find(words, std::not_equal_to<>()) == words.end())
       return words[0];
     if (const std::optional<Affixes> name = affixes(words)) {
+      if (!std::ranges::all_of(name->between, [](const std::string &word) {
+            return !std::isdigit(static_cast<unsigned char>(word[0]));
+          }))
+        return std::nullopt; // a number is no argument that can be joined to a name
       const std::optional<std::string> parameter = parameter_for(name->between, {"NAME", "KERNEL"});
       return parameter
                  ? std::optional(name->before + "##" + *parameter + (name->after.empty() ? "" : "##") + name->after)

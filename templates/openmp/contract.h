@@ -225,8 +225,11 @@ class Contraction {
     };
     const auto right_at_edge = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
       const int at = panel.count > v * N ? v * N : 0;  // the first vector stands in for one that is not there
-      in_band(panel.band, right_, values, depth_.first + k, panel.first + at,
-              FirstLanes<N>{smaller(panel.count - at, N)});
+      if (panel.count - at >= N)
+        in_band(panel.band, right_, values, depth_.first + k, panel.first + at, AllLanes<N>{});
+      else
+        in_band(panel.band, right_, values, depth_.first + k, panel.first + at,
+                FirstLanes<N>{panel.count - at});
     };
     if (cut_.packs_right)
       fold_tile<Columns>(depth_.count(), packed_left, packed_right, step_, start_, tile);
