@@ -16,20 +16,20 @@ namespace {
 // What kernels call by name: neither names of the user's nor locals may hide it.
 const std::set<std::string> kHelpers = {
     // Functions.
-    "above", "absolute", "across", "all_threads", "any_lane", "atomic_add", "atomic_add_bf16", "atomic_add_f16",
-    "batches_of", "below", "bits_as", "any_of_row", "block_fold", "block_scan", "block_scan_in_order",
+    "above", "absolute", "across", "add_product", "all_threads", "any_lane", "atomic_add", "atomic_add_bf16",
+    "atomic_add_f16", "batches_of", "below", "bits_as", "any_of_row", "block_fold", "block_scan", "block_scan_in_order",
     "block_scan_linear", "block_scan_products", "broadcast", "ceil_div", "choose", "column_fold", "columns_of",
     "contract", "convert", "copy_bits", "divide", "each_lane", "finish_stores", "first_above", "first_below",
     "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "for_lines", "from_bf16", "from_f16",
     "from_lane", "gather", "greater", "in_lane", "in_parallel", "in_team", "into_line", "is_inf", "is_last_block",
     "is_nan", "keep", "keeps_apart", "larger", "lesser", "load", "load_every", "load_field", "load_inside",
-    "load_nearest", "load_once", "load_pack", "longest_row", "mask_of", "maximum", "minimum", "multiply_pairs",
-    "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_part", "prefetch_row",
-    "prefetch_soon", "product_of", "quotient", "random_uniform", "remainder_of", "row_at", "row_fold", "rsqrt",
-    "saturate", "scan_before", "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of",
-    "shared_memory", "shift_left", "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around",
-    "store_every", "store_fields", "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16",
-    "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes", "wrapping_absolute", "wrapping_add",
+    "load_nearest", "load_once", "load_pack", "longest_row", "mask_of", "maximum", "minimum", "multiply_add",
+    "multiply_pairs", "padded_bytes", "pick_field", "positions", "positions_as", "prefetch", "prefetch_part",
+    "prefetch_row", "prefetch_soon", "product_of", "quotient", "random_uniform", "remainder_of", "rounded", "row_at",
+    "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes", "scan_linear", "scan_products", "scan_threads",
+    "share_begin", "share_of", "shared_memory", "shift_left", "shift_right", "shorts", "sigmoid", "smaller", "store",
+    "store_around", "store_every", "store_fields", "store_pack", "table_at", "take", "thread_count", "thread_number",
+    "to_bf16", "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes", "wrapping_absolute", "wrapping_add",
     "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
     "AllLanes", "Batches", "Cut", "Distances", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32",
@@ -178,8 +178,9 @@ std::vector<std::string> wishes_of(const std::string &base, const std::vector<st
   std::vector<std::string> wishes;
   for (const std::string &suffix : suffixes) {
     const std::string wish = name_of_parts(base, suffix);
-    const bool reserved = is_macro(wish) || is_never_free(wish);
-    wishes.push_back(reserved && !wish.ends_with('_') ? wish + "_" : wish);
+    const auto is_reserved = [](const std::string &name) { return is_macro(name) || is_never_free(name); };
+    const std::string ended = is_reserved(wish) && !wish.ends_with('_') ? wish + "_" : wish;
+    wishes.push_back(is_reserved(ended) ? "the_" + wish : ended); // a beginning may be reserved, whatever follows
   }
   return wishes;
 }
