@@ -342,6 +342,7 @@ extern "C" int matmul_activation_backward_identity_bf16_openmp(const uint16_t* x
                                                                int64_t M, int64_t K, int64_t N){
     BY_SET(return launch_matmul_activation_backward_identity_f32<BF16>(x, y, bias, d_z, d_x, d_y, d_bias, M,
                                                                        K, N))}
+
 // The C functions of one element type; STORED is what memory holds of T.
 #define MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                 \
   extern "C" int64_t matmul_activation_backward_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) { \
@@ -355,14 +356,11 @@ extern "C" int matmul_activation_backward_identity_bf16_openmp(const uint16_t* x
                                                                     matmul_activation_backward_##KERNEL<T>)) \
   }
 MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, MatmulActivationBackwardReluWorkspace, float, relu, float)
-    MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, uint16_t, relu,
-                                         BF16)
-        MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, gelu,
-                                             float)
-            MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, uint16_t,
-                                                 gelu, BF16)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, uint16_t, relu, BF16)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, gelu, float)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
 
-                extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
+extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
 }
 

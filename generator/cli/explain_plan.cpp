@@ -11,6 +11,7 @@
 #include "plan/packs.h"
 #include "plan/share_lists.h"
 #include "plan/short_rows.h"
+#include "plan/tree.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -57,10 +58,8 @@ public:
 private:
   std::string split_names(const Phase &phase) const {
     std::vector<std::string> names;
-    const PlanNode *node = &phase.nodes.front();
-    for (int i = 0; i < phase.split; ++i, node = &node->body.front())
-      names.push_back(node->kind == PlanNode::Kind::steps ? kernel_.grid[node->grid].name
-                                                          : kernel_.axes[node->axis].name);
+    for (const PlanNode *loop : leading_loops(phase.nodes.front(), phase.split))
+      names.push_back(name_of_loop(kernel_, *loop));
     return join(names, ", ");
   }
 

@@ -41,12 +41,16 @@ std::vector<Group> groups_of(const std::vector<Function> &functions, const Targe
   return groups;
 }
 
-// A name for a parameter of a template that no member has.
-std::string function_parameter(const Function &function, const std::string &target) {
-  std::string name = target == "cuda" ? "kCuda" : "kOpenmp";
-  while (std::ranges::any_of(function.arguments, [&](const Argument &a) { return a.name == name; }))
+// A parameter's name that hides no member.
+std::string free_parameter(const Function &function, std::string name) {
+  while (std::ranges::any_of(function.arguments, [&](const Argument &a) { return header_name(a.name) == name; }))
     name += "_";
   return name;
+}
+
+// Of a template: the C function of a target.
+std::string function_parameter(const Function &function, const std::string &target) {
+  return free_parameter(function, target == "cuda" ? "kCuda" : "kOpenmp");
 }
 
 std::string members(const Function &function, const SharedTypes &types, bool memory) {
@@ -60,13 +64,6 @@ std::string members(const Function &function, const SharedTypes &types, bool mem
     out += declaration + (pointer ? " = nullptr" : a.type == "bool" ? " = false" : " = 0") + ";\n";
   }
   return out + (memory ? "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n" : "");
-}
-
-// A parameter's name that hides no member.
-std::string free_parameter(const Function &function, std::string name) {
-  while (std::ranges::any_of(function.arguments, [&](const Argument &a) { return header_name(a.name) == name; }))
-    name += "_";
-  return name;
 }
 
 // The function that takes a struct of this name and calls a C function.

@@ -1,6 +1,7 @@
 #include "emit/format.h"
 
 #include <algorithm>
+#include <regex>
 #include <sstream>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,15 @@ bool is_too_long_to_lay_out(const std::string &text) {
   return text.size() > kMostLaidOut || long_lines > kMostLongLines;
 }
 
+// Macros that stand for whole functions (see c_functions.h): a use of one ends there, without a semicolon.
+std::vector<std::string> macros_of_functions(const std::string &text) {
+  static const std::regex definition("#define (\\w+_FUNCTIONS)\\(");
+  std::vector<std::string> out;
+  for (std::sregex_iterator found(text.begin(), text.end(), definition), end; found != end; ++found)
+    out.push_back((*found)[1]);
+  return out;
+}
+
 std::string reformatted(const std::string &text) {
   using namespace clang;
   format::FormatStyle style = format::getGoogleStyle(format::FormatStyle::LK_Cpp);
@@ -57,6 +67,7 @@ std::string reformatted(const std::string &text) {
   style.AllowShortCaseLabelsOnASingleLine = true;
   style.MaxEmptyLinesToKeep = 1;
   style.CommentPragmas = "@function"; // scripts read such a comment as one line
+  style.StatementMacros = macros_of_functions(text);
   const tooling::Replacements edits =
       format::reformat(style, text, {tooling::Range(0, static_cast<unsigned>(text.size()))}, "generated.cpp");
   llvm::Expected<std::string> out = tooling::applyAllReplacements(text, edits);

@@ -8,6 +8,7 @@
 #include "emit/nest.h"
 #include "emit/target_file.h"
 #include "plan/contractions.h"
+#include "plan/tree.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -21,13 +22,6 @@ std::string parameter(const std::string &type, const std::string &name, const st
 std::string function(const std::vector<std::string> &parameters, const std::string &body,
                      const std::string &type = "") {
   return "[=](" + join(parameters, ", ") + ") IN_SET " + (type.empty() ? "" : "-> " + type + " ") + "{\n" + body + "}";
-}
-
-std::vector<const PlanNode *> loops_from(const PlanNode *&node, int count) {
-  std::vector<const PlanNode *> out;
-  for (; count > 0; --count, node = &node->body.front())
-    out.push_back(node);
-  return out;
 }
 
 } // namespace
@@ -60,16 +54,17 @@ std::string LanePrinter::finish(const PlanNode &columns, size_t fold, VarId tota
 }
 
 std::string LanePrinter::contraction(const Phase &phase, const std::string &team, const std::string &memory) {
-  const PlanNode *node = &phase.nodes.front();
-  loops_from(node, phase.split);
-  CountedNest rows(loops_from(node, phase.contraction->rows), "row", printer_, names_);
-  CountedNest bands(loops_from(node, phase.contraction->columns - 1), "band", printer_, names_);
-  const PlanNode &columns = *node;
+  const PlanNode &columns = column_loop(phase);
+  const int before_columns = phase.split + phase.contraction->rows + phase.contraction->columns - 1;
+  const std::vector<const PlanNode *> around = leading_loops(phase.nodes.front(), before_columns);
+  const auto first_row = around.begin() + phase.split, first_band = first_row + phase.contraction->rows;
+  CountedNest rows({first_row, first_band}, "row", printer_, names_);
+  CountedNest bands({first_band, around.end()}, "band", printer_, names_);
   const auto is_loop = [](const PlanNode &n) { return n.kind == PlanNode::Kind::loop; };
   const auto fold = std::find_if(columns.body.begin(), columns.body.end(), is_loop);
   std::vector<const PlanNode *> deep;
-  for (node = &*fold; is_loop(*node); node = &node->body.front())
-    deep.push_back(node);
+  for (const PlanNode *loop = &*fold; is_loop(*loop); loop = &loop->body.front())
+    deep.push_back(loop);
   const std::vector<PlanNode> &element = deep.back()->body; // left, right, the step
   CountedNest depth(deep, "at", printer_, names_);
   const auto [left, right, total] =

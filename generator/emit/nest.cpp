@@ -1,29 +1,13 @@
 #include "emit/nest.h"
 
 #include "emit/target_file.h"
-#include "plan/uses.h"
 #include "support/text.h"
 
 namespace kgen {
 
 CountedNest::CountedNest(std::vector<const PlanNode *> loops, const std::string &wish, Printer &printer, Names &names)
     : loops_(std::move(loops)), printer_(printer) {
-  number_ = loops_.size() == 1 ? variable(*loops_.front()) : names.claim(wish);
-}
-
-std::string CountedNest::variable(const PlanNode &loop) const {
-  return loop.kind == PlanNode::Kind::steps ? printer_.grid_name(loop.grid) : printer_.axis_name(loop.axis);
-}
-
-Printer::Range CountedNest::range(const PlanNode &loop) const {
-  return loop.kind == PlanNode::Kind::steps ? Printer::Range{"0", printer_.steps_text(loop.grid)}
-                                            : printer_.range(loop);
-}
-
-Code CountedNest::trips(const PlanNode &loop) const {
-  const Printer::Range r = range(loop);
-  return r.begin == "0" ? code_of(r.end)
-                        : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
+  number_ = loops_.size() == 1 ? printer.counter(*loops_.front()) : names.claim(wish);
 }
 
 std::string CountedNest::count() {
@@ -31,23 +15,21 @@ std::string CountedNest::count() {
     return "1";
   std::vector<std::string> factors;
   for (const PlanNode *loop : loops_)
-    factors.push_back(at_least(trips(*loop), binding::kMultiply));
+    factors.push_back(at_least(printer_.trips(*loop), binding::kMultiply));
   return join(factors, " * ");
 }
 
 std::string CountedNest::span() {
   if (loops_.size() != 1)
     return "{0, " + count() + "}";
-  const Printer::Range r = range(*loops_.front());
+  const Printer::Range r = printer_.counted_range(*loops_.front());
   return "{" + r.begin + ", " + r.end + "}";
 }
 
 std::string CountedNest::room() const {
   std::vector<std::string> factors;
   for (const PlanNode *loop : loops_)
-    factors.push_back(loop->kind == PlanNode::Kind::steps
-                          ? at_least(code_of(printer_.steps_text(loop->grid)), binding::kMultiply)
-                          : at_least(printer_.size(printer_.room_of(loop->axis)), binding::kMultiply));
+    factors.push_back(at_least(printer_.size(printer_.room_of(loop->axis)), binding::kMultiply));
   return factors.empty() ? "1" : join(factors, " * ");
 }
 
@@ -58,17 +40,17 @@ std::string CountedNest::decoded(const std::string &text) {
   std::string lines, inner; // the positions of the loops inside
   for (size_t i = loops_.size(); i-- > 0;) {
     const PlanNode &loop = *loops_[i];
-    const Printer::Range r = range(loop);
-    const std::string trips_text = at_least(trips(loop), binding::kUnary);
+    const Printer::Range r = printer_.counted_range(loop);
+    const std::string trips_text = at_least(printer_.trips(loop), binding::kUnary);
     std::string value =
         inner.empty() ? number_ : number_ + " / " + (inner.find(' ') == std::string::npos ? inner : "(" + inner + ")");
     if (i > 0)
       value += " % " + trips_text;
     if (r.begin != "0")
       value = at_least(code_of(r.begin), binding::kAdd) + " + " + value;
-    if (mentions_word(text + lines, variable(loop)))
-      lines = "const int64_t " + variable(loop) + " = " + value + ";\n" + lines;
-    inner = inner.empty() ? trips_text : at_least(trips(loop), binding::kMultiply) + " * " + inner;
+    if (mentions_word(text + lines, printer_.counter(loop)))
+      lines = "const int64_t " + printer_.counter(loop) + " = " + value + ";\n" + lines;
+    inner = inner.empty() ? trips_text : at_least(printer_.trips(loop), binding::kMultiply) + " * " + inner;
   }
   return lines;
 }

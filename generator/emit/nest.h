@@ -17,14 +17,10 @@ public:
   const std::string &number() const { return number_; }
   std::string count();                          // of all positions, as a factor
   std::string span();                           // `{0, M}`: the values of the number
-  std::string room() const;                     // at least as many as any call of the span has, as a factor
+  std::string room() const;                     // of axes: at least as many as any span of a call has, as a factor
   std::string decoded(const std::string &text); // what a text that uses their variables needs before it
 
 private:
-  std::string variable(const PlanNode &loop) const;
-  Printer::Range range(const PlanNode &loop) const;
-  Code trips(const PlanNode &loop) const;
-
   std::vector<const PlanNode *> loops_;
   Printer &printer_;
   std::string number_;

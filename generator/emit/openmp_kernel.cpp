@@ -173,7 +173,7 @@ private:
     const PlanNode *node = &phase.nodes.front();
     for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
       // Loops can be collapsed while their ranges do not depend on those outside.
-      if (i > 0 && depends_on(*node, chain))
+      if (i > 0 && printer_.depends_on(*node, chain))
         break;
       chain.push_back(node);
       if (takes_lanes(*node))
@@ -182,15 +182,16 @@ private:
     std::string work, others = "1"; // all items, and those of all loops but the last
     std::vector<std::string> counts;
     for (const PlanNode *n : chain) {
-      counts.push_back(trips(*n).text);
+      counts.push_back(printer_.trips(*n).text);
       others = work.empty() ? "1" : work;
-      work += (work.empty() ? "" : " * ") + at_least(trips(*n), binding::kMultiply);
+      work += (work.empty() ? "" : " * ") + at_least(printer_.trips(*n), binding::kMultiply);
     }
     const PlanNode &last = *chain.back();
     std::string share; // of the last loop, where that goes over parts
     if (last.parts > 0) {
       share = names_.claim_one_of(printer_.axis_name(last.axis), {"_part", "_part_length"});
-      const std::string most = printer_.part_length(last.parts, last.kept), of = trips(last).text + ", " + others;
+      const std::string most = printer_.part_length(last.parts, last.kept),
+                        of = printer_.trips(last).text + ", " + others;
       printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") +
                          (last.kept ? "(" + of + ", " + most + ");" : "<" + most + ">(" + of + ");"));
     }
@@ -216,7 +217,7 @@ private:
         printer_.set_part(
             n->axis, printer_.open_parts(*n, printer_.declared_range(*n), std::to_string(tiles ? kWideTile : kTile)));
       else if (n != &last || !takes_lanes(last))
-        open(*n);
+        printer_.open(*n);
     }
     if (takes_lanes(last)) {
       // Threads share the lane loop by parts that depend on sizes only.
@@ -225,7 +226,7 @@ private:
         printer_.lanes->tiles(last, part, length, crossing->axis, printer_.range(*crossing));
       } else {
         if (crossing != nullptr)
-          open(*crossing);
+          printer_.open(*crossing);
         else if (around && only_maps)
           printer_.lanes->fetch_streams(last, around_);
         const std::vector<const PlanNode *> outer(chain.begin(), chain.end() - 1);
@@ -353,7 +354,7 @@ private:
   std::string has_few(const PlanNode &loop) {
     if (const std::optional<int64_t> most = most_positions(plan_.kernel.axes[loop.axis]))
       return *most <= kFewRows ? "true" : "";
-    return at_least(trips(loop), binding::kAdd) + " <= " + std::to_string(kFewRows);
+    return at_least(printer_.trips(loop), binding::kAdd) + " <= " + std::to_string(kFewRows);
   }
 
   int bytes_of_element(VarId var) const { return bytes_of(plan_.kernel.vars[var].type); }
@@ -387,24 +388,6 @@ private:
 
   bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
 
-  Code trips(const PlanNode &n) {
-    if (n.kind == PlanNode::Kind::steps)
-      return printer_.size(grid_steps(plan_.kernel, n.grid));
-    const Printer::Range r = printer_.range(n);
-    return r.begin == "0" ? code_of(r.end)
-                          : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
-  }
-
-  bool depends_on(const PlanNode &n, const std::vector<const PlanNode *> &outer) {
-    const Printer::Range r =
-        n.kind == PlanNode::Kind::steps ? Printer::Range{"0", printer_.steps_text(n.grid)} : printer_.range(n);
-    return std::any_of(outer.begin(), outer.end(), [&](const PlanNode *o) {
-      const std::string &v =
-          o->kind == PlanNode::Kind::steps ? printer_.grid_name(o->grid) : printer_.axis_name(o->axis);
-      return mentions_word(r.begin, v) || mentions_word(r.end, v);
-    });
-  }
-
   // Do items of the work list stand for rows of their own lengths? Then each thread takes the next ones when it is done
   // with some.
   bool is_uneven(const std::vector<const PlanNode *> &chain) {
@@ -426,17 +409,6 @@ private:
            " / " + std::to_string(kTurns) + "))";
   }
 
-  void open(const PlanNode &n) {
-    if (n.kind == PlanNode::Kind::steps) {
-      const std::string &v = printer_.grid_name(n.grid);
-      printer_.lines.add("for (int64_t " + v + " = 0; " + v + " < " + printer_.steps_text(n.grid) + "; ++" + v + ") {");
-      return;
-    }
-    const std::string &v = printer_.axis_name(n.axis);
-    const Printer::Range r = printer_.range(n);
-    printer_.lines.add("for (int64_t " + v + " = " + r.begin + "; " + v + " < " + r.end + "; ++" + v + ") {");
-  }
-
   // Chunks whose bounds depend on sizes alone, then their results in order: the same bits for any number of threads.
   // The loop right inside of a chunked one, of which chunks take parts where that one alone is too short to share.
   const PlanNode *shared_with(const PlanNode &root) {
@@ -447,7 +419,7 @@ private:
       return loop.kind == PlanNode::Kind::loop && loop.order == PlanNode::Order::reduction && loop.parts == 0 &&
              plan_.kernel.axes[loop.axis].ragged == kNone && printer_.range(loop).begin == "0" && loop.share == kNone;
     };
-    return plain(root) && plain(inner) && !depends_on(inner, {&root}) ? &inner : nullptr;
+    return plain(root) && plain(inner) && !printer_.depends_on(inner, {&root}) ? &inner : nullptr;
   }
 
   void open_piece(const PlanNode &root, const PlanNode &inner, const std::string &item, const std::string &pieces,
@@ -456,7 +428,8 @@ private:
                       end = names_.claim_one_of(v, {"_end", "_piece_end"});
     printer_.lines.add("const int64_t " + printer_.axis_name(root.axis) + " = " + item + " / " + pieces + ";");
     printer_.lines.add("const int64_t " + begin + " = " + item + " % " + pieces + " * " + length + ", " + end + " = " +
-                       spelling().helper("smaller") + "(" + begin + " + " + length + ", " + trips(inner).text + ");");
+                       spelling().helper("smaller") + "(" + begin + " + " + length + ", " + printer_.trips(inner).text +
+                       ");");
     printer_.set_part(inner.axis, {begin, end});
   }
 
@@ -464,17 +437,17 @@ private:
     const PlanNode &root = phase.nodes.front();
     const PlanNode *const inner = shared_with(root);
     Printer::Range r = printer_.range(root);
-    std::string v = printer_.axis_name(root.axis), trips_text = trips(root).text;
+    std::string v = printer_.axis_name(root.axis), trips_text = printer_.trips(root).text;
     const std::string least = contains_loop(root.body) ? "1" : std::to_string(kChunk);
     Lines &out = printer_.lines;
     std::string pieces; // of the inner loop
     const std::string piece = std::to_string(inner != nullptr && contains_loop(inner->body) ? kDeepChunk : kChunk);
     if (inner != nullptr) {
       pieces = names_.claim(printer_.axis_name(inner->axis), "_pieces");
-      out.add("const int64_t " + pieces + " = " + spelling().helper("ceil_div") + "(" + trips(*inner).text + ", " +
-              piece + ");");
+      out.add("const int64_t " + pieces + " = " + spelling().helper("ceil_div") + "(" + printer_.trips(*inner).text +
+              ", " + piece + ");");
       v = names_.claim("piece");
-      trips_text = at_least(trips(root), binding::kMultiply) + " * " + pieces;
+      trips_text = at_least(printer_.trips(root), binding::kMultiply) + " * " + pieces;
       r = {"0", trips_text};
     }
     const std::string chunk = names_.claim(v, "_chunk"), first = names_.claim_one_of(v, {"_first", "_chunk_first"});

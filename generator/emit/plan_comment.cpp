@@ -7,6 +7,7 @@
 #include "plan/contractions.h"
 #include "plan/packs.h"
 #include "plan/share_lists.h"
+#include "plan/tree.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -24,10 +25,8 @@ std::string joined(const std::vector<std::string> &list) {
 // The axes and grid dimensions of the work list.
 std::string split_names(const Plan &plan, const Phase &phase) {
   std::vector<std::string> names;
-  const PlanNode *node = &phase.nodes.front();
-  for (int i = 0; i < phase.split; ++i, node = &node->body.front())
-    names.push_back(node->kind == PlanNode::Kind::steps ? plan.kernel.grid[node->grid].name
-                                                        : plan.kernel.axes[node->axis].name);
+  for (const PlanNode *loop : leading_loops(phase.nodes.front(), phase.split))
+    names.push_back(name_of_loop(plan.kernel, *loop));
   return joined(names);
 }
 

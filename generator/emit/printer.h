@@ -72,6 +72,12 @@ public:
   Range range(const PlanNode &loop);
   Range share_range(const PlanNode &loop);
   Range declared_range(const PlanNode &loop); // before the loop
+  // Loops over an axis or a dimension of the grid: what they count with, how often, and where they begin.
+  const std::string &counter(const PlanNode &loop) const;
+  Range counted_range(const PlanNode &loop);
+  Code trips(const PlanNode &loop);
+  bool depends_on(const PlanNode &loop, const std::vector<const PlanNode *> &outer); // does its range?
+  void open(const PlanNode &loop);
   // What stands between two phases, of which either may be none: those under one condition stand together.
   std::string between(const Phase *before, const Phase *after);
   // Is this the dimension of rows of different lengths, packed one after the other?

@@ -5,6 +5,7 @@
 
 #include "emit/interface.h"
 #include "emit/printer.h"
+#include "emit/target_file.h"
 #include "ir/evaluate.h"
 #include "plan/exprs.h"
 #include "plan/width.h"
@@ -288,6 +289,35 @@ std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(VarId va
   }
   checks.insert(checks.end(), in_rows.begin(), in_rows.end());
   return checks;
+}
+
+const std::string &Printer::counter(const PlanNode &loop) const {
+  return loop.kind == PlanNode::Kind::steps ? grid_names_[loop.grid] : axis_names_[loop.axis];
+}
+
+Printer::Range Printer::counted_range(const PlanNode &loop) {
+  return loop.kind == PlanNode::Kind::steps ? Range{"0", steps_text(loop.grid)} : range(loop);
+}
+
+Code Printer::trips(const PlanNode &loop) {
+  if (loop.kind == PlanNode::Kind::steps)
+    return size(grid_steps(kernel, loop.grid));
+  const Range r = range(loop);
+  return r.begin == "0" ? code_of(r.end)
+                        : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
+}
+
+bool Printer::depends_on(const PlanNode &loop, const std::vector<const PlanNode *> &outer) {
+  const Range r = counted_range(loop);
+  return std::any_of(outer.begin(), outer.end(), [&](const PlanNode *o) {
+    return mentions_word(r.begin, counter(*o)) || mentions_word(r.end, counter(*o));
+  });
+}
+
+void Printer::open(const PlanNode &loop) {
+  const Range r = counted_range(loop);
+  const std::string &v = counter(loop);
+  lines.add("for (int64_t " + v + " = " + r.begin + "; " + v + " < " + r.end + "; ++" + v + ") {");
 }
 
 } // namespace kgen

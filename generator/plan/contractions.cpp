@@ -66,19 +66,14 @@ Nodes without_names(Plan &plan, Nodes list) {
 
 std::optional<Nest> find_nest(Plan &plan, const PlanNode &root) {
   Nest nest;
-  const PlanNode *node = &root;
-  while (true) {
-    nest.loops.push_back(without_body(*node));
-    if (node->body.size() != 1 || node->body.front().order != PlanNode::Order::parallel ||
-        (node->body.front().kind != PlanNode::Kind::loop && node->body.front().kind != PlanNode::Kind::steps))
-      break;
-    node = &node->body.front();
-  }
-  nest.body = node->body;
-  const auto loops = [](const PlanNode &n) { return contains_loop({n}); };
-  if (std::count_if(nest.body.begin(), nest.body.end(), loops) != 1)
+  const std::vector<const PlanNode *> loops = leading_loops(root, leading_parallel_loops(root));
+  for (const PlanNode *loop : loops)
+    nest.loops.push_back(without_body(*loop));
+  nest.body = loops.back()->body;
+  const auto has_loop = [](const PlanNode &n) { return contains_loop({n}); };
+  if (std::count_if(nest.body.begin(), nest.body.end(), has_loop) != 1)
     return std::nullopt;
-  nest.fold = static_cast<size_t>(std::find_if(nest.body.begin(), nest.body.end(), loops) - nest.body.begin());
+  nest.fold = static_cast<size_t>(std::find_if(nest.body.begin(), nest.body.end(), has_loop) - nest.body.begin());
   Nodes inner = {nest.body[nest.fold]};
   while (inner.size() == 1 && is_loop(inner.front(), PlanNode::Order::reduction)) {
     nest.depth.push_back(without_body(inner.front()));
@@ -304,42 +299,38 @@ private:
   ExprId left_ = kNone, right_ = kNone;
 };
 
+// The loops of a phase that is one: those of both sides, the rows, the columns.
+std::vector<const PlanNode *> loops_of(const Phase &phase) {
+  return leading_loops(phase.nodes.front(), phase.split + phase.contraction->rows + phase.contraction->columns);
+}
+
 // Is it an axis of the loops around the statements?
 bool loops_over(const Phase &phase, AxisId axis) {
-  const PlanNode *node = &phase.nodes.front();
-  for (int i = 0; i < phase.split; ++i, node = &node->body.front())
-    if (node->kind == PlanNode::Kind::loop && node->axis == axis)
-      return true;
-  return false;
+  const std::vector<const PlanNode *> loops = leading_loops(phase.nodes.front(), phase.split);
+  return std::any_of(loops.begin(), loops.end(),
+                     [&](const PlanNode *loop) { return loop->kind == PlanNode::Kind::loop && loop->axis == axis; });
 }
 
 std::vector<AxisId> rows_of(const Phase &phase) {
   std::vector<AxisId> out;
-  const PlanNode *node = &phase.nodes.front();
-  for (int i = 0; i < phase.split + phase.contraction->rows; ++i, node = &node->body.front())
-    if (i >= phase.split)
-      out.push_back(node->axis);
+  const std::vector<const PlanNode *> loops = loops_of(phase);
+  for (int i = phase.split; i < phase.split + phase.contraction->rows; ++i)
+    out.push_back(loops[static_cast<size_t>(i)]->axis);
   return out;
 }
 
 } // namespace
 
-const PlanNode &column_loop(const Phase &phase) {
-  const PlanNode *node = &phase.nodes.front();
-  for (int i = phase.split + phase.contraction->rows + phase.contraction->columns; i > 1; --i)
-    node = &node->body.front();
-  return *node;
-}
+const PlanNode &column_loop(const Phase &phase) { return *loops_of(phase).back(); }
 
 namespace {
 
 // The list inside the loops that stand around each other, and those.
-const Nodes &inner_list(const Phase &phase, std::vector<PlanNode> &loops) {
-  const PlanNode *node = &phase.nodes.front();
-  for (int i = 1; i < phase.split; ++i, node = &node->body.front())
-    loops.push_back(without_body(*node));
-  loops.push_back(without_body(*node));
-  return node->body;
+const Nodes &inner_list(const Phase &phase, Nodes &loops) {
+  const std::vector<const PlanNode *> around = leading_loops(phase.nodes.front(), phase.split);
+  for (const PlanNode *loop : around)
+    loops.push_back(without_body(*loop));
+  return around.back()->body;
 }
 
 bool keeps_no_arrays(const Plan &plan) {
@@ -481,17 +472,15 @@ void part_contractions(Plan &plan) {
 
 std::string contraction_words(const Plan &plan, const Phase &phase) {
   std::vector<std::string> names;
-  const PlanNode *node = &phase.nodes.front();
-  const int loops = phase.split + phase.contraction->rows + phase.contraction->columns;
-  for (int i = 0; i < loops; ++i, node = &node->body.front())
-    names.push_back(node->kind == PlanNode::Kind::steps ? plan.kernel.grid[node->grid].name
-                                                        : plan.kernel.axes[node->axis].name);
-  const auto part = [&](int from, int to, const char *between) {
-    return join(std::vector<std::string>(names.begin() + from, names.begin() + to), between);
+  for (const PlanNode *loop : loops_of(phase))
+    names.push_back(name_of_loop(plan.kernel, *loop));
+  const auto part = [&](int from, size_t to, const char *between) {
+    return join(std::vector<std::string>(names.begin() + from, names.begin() + static_cast<std::ptrdiff_t>(to)),
+                between);
   };
   const int rows = phase.split, columns = rows + phase.contraction->rows;
-  return "tiles of " + part(rows, columns, "*") + " x " + part(columns, loops, "*") +
-         (rows > 0 ? ", for each " + part(0, rows, ", ") : "");
+  return "tiles of " + part(rows, static_cast<size_t>(columns), "*") + " x " + part(columns, names.size(), "*") +
+         (rows > 0 ? ", for each " + part(0, static_cast<size_t>(rows), ", ") : "");
 }
 
 void find_contractions(Plan &plan) {

@@ -576,4 +576,15 @@ int leading_parallel_loops(const PlanNode &root) {
   return count;
 }
 
+std::vector<const PlanNode *> leading_loops(const PlanNode &root, int count) {
+  std::vector<const PlanNode *> out;
+  for (const PlanNode *node = &root; count > 0; --count, node = &node->body.front())
+    out.push_back(node);
+  return out;
+}
+
+const std::string &name_of_loop(const Kernel &kernel, const PlanNode &loop) {
+  return loop.kind == PlanNode::Kind::steps ? kernel.grid[loop.grid].name : kernel.axes[loop.axis].name;
+}
+
 } // namespace kgen

@@ -20,4 +20,8 @@ std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &orde
 bool is_parallel_loop(const PlanNode &node);
 int leading_parallel_loops(const PlanNode &root);
 
+// So many loops around each other, outermost first, and what they go over: the name of an axis or grid dimension.
+std::vector<const PlanNode *> leading_loops(const PlanNode &root, int count);
+const std::string &name_of_loop(const Kernel &kernel, const PlanNode &loop);
+
 } // namespace kgen
