@@ -102,7 +102,8 @@ const std::set<std::string> kUsed = {
 bool is_never_free(const std::string &name) {
   static const std::set<std::string> reserved = [] {
     std::set<std::string> out(std::begin(kReserved), std::end(kReserved));
-    out.insert("reserve"); // a helper of launchers, where locals of kernels become buffers
+    for (const char *name : {"reserve", "workers_for"}) // helpers of launchers, where locals of kernels become buffers
+      out.insert(name);
     std::ranges::copy_if(kUsed, std::inserter(out, out.end()), [](const std::string &used) {
       return std::ranges::any_of(used, [](unsigned char c) { return std::isupper(c) != 0; });
     });
