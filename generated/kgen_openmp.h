@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 15
+#define KGEN_OPENMP_REVISION 16
 
 #include <cmath>
 #include <cstdint>
@@ -3253,13 +3253,16 @@ constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 // How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its
 // column, from the first position of the depth to the last. A tile has kTileRows rows and two vectors of
 // columns: with what is folded into it, it fills the registers. What tiles read lies in panels, in the order
-// in which they read it. Those of some rows stay in a cache of each thread while those of the columns, which
-// all threads share, pass by.
-template <class Left, class Right, int N>
+// in which they read it. A tile goes down a part of the depth: so deep, a panel of columns stays in the first
+// cache while the tiles of some rows, whose panels stay in the second, take their turns. Totals that wait for
+// the next part are kept.
+template <class Total, class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N;
-  static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
+  static constexpr int64_t kDeep = 256, kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
+  static constexpr int64_t kPanelsThatWait = 32, kTilesBeside = 40;
   int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
+  int64_t part;                                  // of the depth
   int64_t panels_at_once, tiles_at_once;         // that lie in panels
   bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
   bool alone;                                    // a thread computes it by itself, if there are several
@@ -3273,54 +3276,68 @@ struct Cut {
     packs_left = work > 64 * 64 * 64;
     packs_right = packs_left && tiles > 2;
     alone = work <= kShared;
-    tiles_at_once = larger(1, smaller(tiles, kLeftBytes / int64_t(sizeof(Left)) / kTileRows / depth));
+    part = packs_left ? ceil_div(ceil_div(depth, ceil_div(depth, kDeep)), N) * N : depth;
+    tiles_at_once = larger(
+        1, smaller(smaller(tiles, kTilesBeside), kLeftBytes / int64_t(sizeof(Left)) / kTileRows / part));
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
   IN_SET int64_t left_bytes() const {
-    return packs_left ? lines(tiles_at_once * kTileRows * int64_t(sizeof(Left))) : 0;
+    return packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0;
   }
   IN_SET int64_t right_bytes() const {
-    return packs_right ? lines(panels_at_once * kColumns * int64_t(sizeof(Right))) : 0;
+    return packs_right ? lines(panels_at_once * kColumns, sizeof(Right), depth) : 0;
+  }
+  IN_SET int64_t waiting_bytes() const {
+    return part < depth
+               ? lines(tiles_at_once * kTileRows * smaller(panels, kPanelsThatWait) * kColumns, sizeof(Total))
+               : 0;
   }
   // What each thread needs for itself; all of it, where it computes one of several.
   IN_SET int64_t thread_bytes(bool several) const {
-    return left_bytes() + (several && alone ? right_bytes() : 0);
+    return left_bytes() + waiting_bytes() + (several && alone ? right_bytes() : 0);
   }
 
  private:
-  IN_SET int64_t lines(int64_t bytes) const {
+  IN_SET static int64_t lines(int64_t count, int64_t bytes, int64_t times = 1) {
     constexpr int64_t kTooMany = INT64_MAX / 4;
-    return double(bytes) * double(depth) < double(kTooMany) ? (bytes * depth + 63) / 64 * 64 : kTooMany;
+    return double(count) * double(bytes) * double(times) < double(kTooMany)
+               ? (count * bytes * times + 63) / 64 * 64
+               : kTooMany;
   }
 };
 
-// Folds into a tile, which stays in registers, what is found at each position of the depth.
-template <class Columns, class Total, class Left, class Right, class Step, int... kCell, int... kVector>
-__attribute__((noinline)) void fold_tile(int64_t depth, Left left, Right right, Step step, const Total& start,
-                                         Total* tile, std::integer_sequence<int, kCell...>,
+// Folds into a tile, which stays in registers meanwhile, what is found at each of these positions of the
+// depth: those of N lanes after each other, as left factors lie.
+template <int N, class Columns, class Total, class Left, class Right, class Step, int... kCell,
+          int... kVector>
+__attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Step step, Total* tile,
+                                         std::integer_sequence<int, kCell...>,
                                          std::integer_sequence<int, kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
-  Total totals[] = {((void)kCell, start)...};
-  for (int64_t k = 0; k < depth; ++k) {
-    Columns columns[kVectors];
-    (right(columns[kVector], k, kVector), ...);
-    (step(totals[kCell], left(k, kCell / kVectors), columns[kCell % kVectors]), ...);
+  Total totals[] = {tile[kCell]...};
+  for (int64_t first = depth.first; first < depth.end; first += N) {
+    const int count = int(smaller(depth.end - first, N));
+    for (int k = 0; k < count; ++k) {
+      Columns columns[kVectors];
+      (right(columns[kVector], first + k, kVector), ...);
+      (step(totals[kCell], left(first, k, kCell / kVectors), columns[kCell % kVectors]), ...);
+    }
   }
   ((tile[kCell] = totals[kCell]), ...);
 }
-template <class Columns, class Total, class Left, class Right, class Step>
-inline void fold_tile(int64_t depth, const Left& left, const Right& right, const Step& step,
-                      const Total& start, Total* tile) {
-  fold_tile<Columns>(depth, left, right, step, start, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
-                     std::make_integer_sequence<int, 2>());
+template <int N, class Columns, class Total, class Left, class Right, class Step>
+inline void fold_tile(Span depth, const Left& left, const Right& right, const Step& step, Total* tile) {
+  fold_tile<N, Columns>(depth, left, right, step, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
+                        std::make_integer_sequence<int, 2>());
 }
 
 // Where a panel of columns lies: in which band, from which column on.
 template <int N>
 struct Panel {
-  int64_t band, first;
-  int count;  // of its columns
+  int64_t band = 0, first = 0;
+  int count = 0;  // of its columns
 
+  Panel() = default;
   template <class Cut>
   IN_SET Panel(int64_t panel, const Cut& cut, Span columns)
       : band(panel / (cut.panels / cut.bands)),
@@ -3367,7 +3384,8 @@ class Contraction {
   // Threads share the rows; few rows are computed by all of them, each for other columns.
   IN_SET void run(Team team, char* shared, char* mine) {
     left_panels_ = reinterpret_cast<A*>(mine);
-    right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.left_bytes() : shared);
+    waiting_ = reinterpret_cast<Total*>(mine + cut_.left_bytes());
+    right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.thread_bytes(false) : shared);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
       const Span of_this = {first + team.first(panels.count()), first + team.end(panels.count())};
@@ -3386,48 +3404,98 @@ class Contraction {
  private:
   // From top to bottom, several beside each other, so that rows are read in long pieces.
   IN_SET void pack_right(int64_t first_panel, Span panels) const {
-    constexpr int64_t kBeside = 8;
-    for (int64_t first = panels.first; first < panels.end; first += kBeside)
-      for (int64_t k = 0; k < depth_.count(); ++k)
-        for (int64_t panel = first; panel < smaller(first + kBeside, panels.end); ++panel) {
-          B* const to = right_panels_ + ((panel - first_panel) * depth_.count() + k) * 2 * N;
-          const Panel<N> at(panel, cut_, columns_);
-          at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
-            Columns values;
-            in_band(at.band, right_, values, depth_.first + k, n, active);
-            store(to + v * N, AllLanes<N>{}, values);
-          });
-          if (at.count <= N) store(to + N, AllLanes<N>{}, Columns(B(0)));
-        }
+    constexpr int kBeside = 8;
+    for (int64_t first = panels.first; first < panels.end; first += kBeside) {
+      const int count = int(smaller(panels.end - first, kBeside));
+      Panel<N> beside[kBeside];
+      for (int i = 0; i < count; ++i) beside[i] = Panel<N>(first + i, cut_, columns_);
+      B* to = right_panels_ + (first - first_panel) * cut_.depth * 2 * N;
+      const int64_t to_next = cut_.depth * 2 * N;
+      const Right right = right_;  // as what is stored could be anything that is not local
+      for (int64_t k = depth_.first, end = depth_.end; k < end; ++k, to += 2 * N)
+        for (int i = 0; i < count; ++i) pack_row(right, beside[i], k, to + i * to_next);
+    }
+  }
+  IN_SET static void pack_row(const Right& right, const Panel<N>& at, int64_t k, B* to) {
+    at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
+      Columns values;
+      in_band(at.band, right, values, k, n, active);
+      store(to + v * N, AllLanes<N>{}, values);
+    });
+    if (at.count <= N) store(to + N, AllLanes<N>{}, Columns(B(0)));
   }
 
-  IN_SET void pack_left(Span tiles) const {
+  // Of each row, as many positions of the depth as there are lanes, then those of the next row.
+  IN_SET void pack_left(Span tiles, Span depth) const {
     A* to = left_panels_;
-    for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * depth_.count())
-      for (int row = 0; row < kTileRows; ++row) {
-        const int64_t m = smaller(rows_.first + tile * kTileRows + row, rows_.end - 1);
-        for (int64_t k = 0; k < depth_.count(); ++k) to[k * kTileRows + row] = left_(m, depth_.first + k);
-      }
+    for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * cut_.part)
+      for (int row = 0; row < kTileRows; ++row) pack_left_row(row_of(tile, row), depth, to + row * N);
+  }
+  IN_SET void pack_left_row(int64_t m, Span depth, A* to) const {
+    const Left left = left_;  // as what is stored could be anything that is not local
+    int64_t k = depth_.first + depth.first;
+    const int64_t end = depth_.first + depth.end;
+    for (; k + N <= end; k += N, to += kTileRows * N) {
+      A values[N];  // all are loaded before one is stored, so that compilers make vectors of them
+      for (int lane = 0; lane < N; ++lane) values[lane] = left(m, k + lane);
+      for (int lane = 0; lane < N; ++lane) to[lane] = values[lane];
+    }
+    for (; k < end; ++k, ++to) *to = left(m, k);
+  }
+  IN_SET int64_t row_of(int64_t tile, int row) const {
+    return smaller(rows_.first + tile * kTileRows + row, rows_.end - 1);
   }
 
-  // Some tiles of rows at a time, with one panel of columns after the other.
+  // Some tiles of rows at a time, with some panels of columns, so many that their totals can wait.
   IN_SET void fold(int64_t first_panel, Span tiles, Span panels) const {
-    for (int64_t first = tiles.first; first < tiles.end; first += cut_.tiles_at_once) {
-      const Span near = {first, smaller(first + cut_.tiles_at_once, tiles.end)};
-      if (cut_.packs_left) pack_left(near);
-      for (int64_t panel = panels.first; panel < panels.end; ++panel)
-        for (int64_t tile = near.first; tile < near.end; ++tile)
-          fold_one(rows_.first + tile * kTileRows, left_panels_ + (tile - first) * kTileRows * depth_.count(),
-                   Panel<N>(panel, cut_, columns_),
-                   right_panels_ + (panel - first_panel) * 2 * N * depth_.count());
+    const int64_t beside = cut_.part < cut_.depth ? cut_.kPanelsThatWait : larger(panels.count(), 1);
+    for (int64_t tile = tiles.first; tile < tiles.end; tile += cut_.tiles_at_once)
+      for (int64_t panel = panels.first; panel < panels.end; panel += beside)
+        fold_down(first_panel, {tile, smaller(tile + cut_.tiles_at_once, tiles.end)},
+                  {panel, smaller(panel + beside, panels.end)});
+  }
+
+  IN_SET void fold_down(int64_t first_panel, Span tiles, Span panels) const {
+    for (int64_t first = 0; first < cut_.depth; first += cut_.part) {
+      const Span depth = {first, smaller(first + cut_.part, depth_.count())};
+      if (cut_.packs_left) pack_left(tiles, depth);
+      Total* waiting = waiting_;
+      for (int64_t number = panels.first; number < panels.end; ++number) {
+        const Panel<N> panel(number, cut_, columns_);
+        const B* const right_panel = right_panels_ + (number - first_panel) * 2 * N * cut_.depth;
+        for (int64_t tile = tiles.first; tile < tiles.end; ++tile, waiting += 2 * kTileRows)
+          fold_part(depth, tile, left_panels_ + (tile - tiles.first) * kTileRows * cut_.part, panel,
+                    right_panel, waiting);
+      }
     }
   }
 
-  IN_SET void fold_one(int64_t m, const A* left_panel, const Panel<N>& panel, const B* right_panel) const {
-    Total tile[2 * kTileRows];
-    const auto packed_left = [=](int64_t k, int row) IN_SET { return left_panel[k * kTileRows + row]; };
-    const auto left = [this, m](int64_t k, int row)
-                          IN_SET { return left_(smaller(m + row, rows_.end - 1), depth_.first + k); };
+  IN_SET void fold_part(Span depth, int64_t tile, const A* left_panel, const Panel<N>& panel,
+                        const B* right_panel, Total* waiting) const {
+    Total here[2 * kTileRows];
+    const bool last = depth.end == depth_.count();
+    Total* const totals = depth.first == 0 && last ? here : waiting;
+    if (depth.first == 0)
+      for (int cell = 0; cell < 2 * kTileRows; ++cell) totals[cell] = start_;
+    go_down(depth, tile, left_panel, panel, right_panel, totals);
+    const int64_t m = rows_.first + tile * kTileRows;
+    if (last) finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, totals);
+  }
+  IN_SET void finish_tile(Span rows, const Panel<N>& panel, const Total* totals) const {
+    const Finish finish = finish_;  // as what it stores could be anything that is not local
+    const Panel<N> at = panel;
+    for (int64_t m = rows.first; m < rows.end; ++m, totals += 2)
+      at.for_vectors([&](int v, int64_t n, auto active)
+                         IN_SET { in_band(at.band, finish, m, n, active, totals[v]); });
+  }
+
+  IN_SET void go_down(Span depth, int64_t tile, const A* left_panel, const Panel<N>& panel,
+                      const B* right_panel, Total* totals) const {
+    const auto packed_left = [=](int64_t first, int k, int row) IN_SET {
+      return left_panel[(first - depth.first) * kTileRows + row * N + k];
+    };
+    const auto left = [this, tile](int64_t first, int k, int row)
+                          IN_SET { return left_(row_of(tile, row), depth_.first + first + k); };
     const auto packed_right = [=](Columns& values, int64_t k, int v)
                                   IN_SET { values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{}); };
     const auto right = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
@@ -3442,28 +3510,26 @@ class Contraction {
                 FirstLanes<N>{panel.count - at});
     };
     if (cut_.packs_right)
-      fold_tile<Columns>(depth_.count(), packed_left, packed_right, step_, start_, tile);
+      fold_tile<N, Columns>(depth, packed_left, packed_right, step_, totals);
     else if (cut_.packs_left && panel.count == 2 * N)
-      fold_tile<Columns>(depth_.count(), packed_left, right, step_, start_, tile);
+      fold_tile<N, Columns>(depth, packed_left, right, step_, totals);
     else if (cut_.packs_left)
-      fold_tile<Columns>(depth_.count(), packed_left, right_at_edge, step_, start_, tile);
+      fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, totals);
     else if (panel.count == 2 * N)
-      fold_tile<Columns>(depth_.count(), left, right, step_, start_, tile);
+      fold_tile<N, Columns>(depth, left, right, step_, totals);
     else
-      fold_tile<Columns>(depth_.count(), left, right_at_edge, step_, start_, tile);
-    for (int row = 0; row < smaller(rows_.end - m, kTileRows); ++row)
-      panel.for_vectors([&](int v, int64_t n, auto active)
-                            IN_SET { in_band(panel.band, finish_, m + row, n, active, tile[2 * row + v]); });
+      fold_tile<N, Columns>(depth, left, right_at_edge, step_, totals);
   }
 
   const Span rows_, columns_, depth_;
-  const Cut<A, B, N> cut_;
+  const Cut<T, A, B, N> cut_;
   const Total start_;
   const Left& left_;
   const Right& right_;
   const Step& step_;
   const Finish& finish_;
   A* left_panels_ = nullptr;
+  Total* waiting_ = nullptr;
   B* right_panels_ = nullptr;
 };
 

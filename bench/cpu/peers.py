@@ -51,6 +51,10 @@ def shared(np_like, act, a):
         seen = (key <= query[:, None]) & (key < length[:, None, None, None])
         return act.softmax(np_like.where(seen, x, -math.inf), -1)
 
+    def residual_norm(x, w, residual, gamma):
+        v = x @ w.T + residual
+        return v / ((v * v).mean(-1)[:, None] + 1e-6) ** 0.5 * gamma
+
     return {
         "add": lambda x, y: x + y,
         "muladd": lambda x, y: x * y + 0.5,
@@ -67,6 +71,14 @@ def shared(np_like, act, a):
         "log-softmax": lambda x: act.log_softmax(x, -1),
         "masked softmax": masked_softmax,
         "giou loss": loss_of,
+        "matmul": np_like.matmul,
+        "matmul batched": np_like.matmul,
+        "matmul bf16": np_like.matmul,
+        "matmul + bias + relu": lambda x, y, bias: act.relu(x @ y + bias),
+        "matmul + bias + gelu": lambda x, y, bias: act.gelu(x @ y + bias),
+        "matmul + softmax": lambda x, w: act.softmax(x @ w, -1),
+        "matmul + residual + norm": residual_norm,
+        "mlp": lambda x, w1, b1, w2, b2: act.gelu(x @ w1 + b1) @ w2 + b2,
     }
 
 
@@ -96,7 +108,13 @@ def torch_peer(compiled):
         "average pool": lambda x: functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
         "giou loss ragged": ragged_loss,
         "cross entropy": lambda x, target: functional.cross_entropy(x, target.long(), reduction="none"),
-        "matmul": lambda x, y: x @ y,
+        "matmul f64": torch.matmul,
+        "matmul int8": torch._int_mm,
+        "matmul + residual + norm": lambda x, w, r, g: functional.rms_norm(functional.linear(x, w) + r, x.shape[-1:], g, 1e-6),
+        "mlp": lambda x, w1, b1, w2, b2: torch.addmm(b2, functional.gelu(torch.addmm(b1, x, w1)), w2),
+        "matmul + bias + relu": lambda x, y, bias: functional.relu(torch.addmm(bias, x, y)),
+        "matmul + bias + gelu": lambda x, y, bias: functional.gelu(torch.addmm(bias, x, y)),
+        "nearest distance": lambda x, centre: (torch.cdist(x, centre) ** 2).min(1)[0],
         "int8 similarity": lambda q, r, s, t: torch._int_mm(q, r.t()) * s[:, None] * t,
     }
     out_forms = {
@@ -106,6 +124,8 @@ def torch_peer(compiled):
         "f32 to bf16": lambda o, x: o.copy_(x),
         "bf16 to f32": lambda o, x: o.copy_(x),
         "matmul": lambda o, x, y: torch.mm(x, y, out=o),
+        "matmul f64": lambda o, x, y: torch.mm(x, y, out=o),
+        "matmul bf16": lambda o, x, y: torch.mm(x, y, out=o),
     }
 
     def prepare(work, arrays):
@@ -188,7 +208,8 @@ def jax_peer():
         "int8 similarity": lambda q, r, s, t: jax.lax.dot_general(
             q, r, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32) * s[:, None] * t,
         "cross entropy": lambda x, target: jax.nn.logsumexp(x, -1) - x[jnp.arange(len(x)), target],
-        "matmul": lambda x, y: x @ y,
+        "matmul int8": lambda x, y: jax.lax.dot_general(x, y, (((1,), (0,)), ((), ())), preferred_element_type=jnp.int32),
+        "nearest distance": lambda x, c: ((x * x).sum(1)[:, None] + (c * c).sum(1) - 2 * (x @ c.T)).min(1),
     }
 
     def prepare(work, arrays):
@@ -511,6 +532,19 @@ def loops_peer():
     return prepare
 
 
+def numpy_peer():
+    """Its wheel calls OpenBLAS for products of one type."""
+    of_type = {"matmul", "matmul batched", "matmul f64"}
+
+    def prepare(work, arrays):
+        if kind(work.name) not in of_type:
+            return {}
+        x, y, z = arrays.values()
+        return {"numpy": (lambda: np.matmul(x, y, out=z), lambda value: None)}
+
+    return prepare
+
+
 PEERS = {
     "torch": lambda: torch_peer(False),
     "inductor": lambda: torch_peer(True),
@@ -518,4 +552,5 @@ PEERS = {
     "numba": numba_peer,
     "halide": halide_peer,
     "c++": loops_peer,
+    "numpy": numpy_peer,
 }

@@ -192,12 +192,23 @@ def cross_entropy(a):
     return {"loss": total - a["score"][np.arange(len(top)), a["target"].astype(np.int64)]}
 
 
-def gelu(a):
+def gelu_of(x):
     from math import erf
 
-    x = a["x"].ravel()
-    y = x * 0.5 * (1 + np.array([erf(v * 0.5**0.5) for v in x]))
-    return {"y": y.reshape(a["x"].shape)}
+    return x * 0.5 * (1 + np.array([erf(v * 0.5**0.5) for v in x.ravel()]).reshape(x.shape))
+
+
+def gelu(a):
+    return {"y": gelu_of(a["x"])}
+
+
+def linear_norm(a):
+    return rms_norm({"x": a["x"] @ a["w"].T + a["residual"], "gamma": a["gamma"]})
+
+
+def nearest_distance(a):
+    squares = [(a[name] ** 2).sum(1) for name in ("x", "centre")]
+    return {"distance": (squares[0][:, None] + squares[1] - 2 * a["x"] @ a["centre"].T).min(1)}
 
 
 def escapes(a):
@@ -334,9 +345,70 @@ add("cross entropy 8192x4096", "reduce/cross_entropy", "cross_entropy_f32_f32", 
     lambda rng, s: {"score": normal(rng, s["B"], s["V"]), "target": rng.integers(0, s["V"], s["B"], np.int32)},
     lambda s: {"loss": ((s["B"],), np.float32), "mean_loss": ((1,), np.float32)},
     cross_entropy, 1.0, operations=20, by_row=False)
-add("matmul 512", "matmul/matmul", "matmul_f32", {"M": 512, "K": 512, "N": 512},
-    lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "y": normal(rng, s["K"], s["N"])}, like("z", "M", "N"),
-    lambda a: {"z": a["x"] @ a["y"]}, None, operations=1024, by_row=False, tolerance=1e-3)
+
+
+def product(a):
+    return {"z": a["x"] @ a["y"]}
+
+
+def signed_bytes(rng, *shape):
+    return filled(rng.integers(-128, 128, shape, np.int8))
+
+
+def add_product(name, file, function, sizes, x, y, goal, *, dtype=np.float32, z=("M", "N"), made=normal, tolerance=1e-3):
+    """x @ y of every size and type: each axis of `x`, `y`, `z` has the size of its name."""
+    shape = lambda s, axes: [s[axis] for axis in axes]  # noqa: E731
+    add(name, f"matmul/{file}", function, sizes, lambda rng, s: {"x": made(rng, *shape(s, x)), "y": made(rng, *shape(s, y))},
+        like("z", *z, dtype=dtype), product, goal, operations=2 * sizes["K"], by_row=False, tolerance=tolerance)
+
+
+# The goals of products: the fastest peer over ours.
+for m, k, n in ((512,) * 3, (1024,) * 3, (2048,) * 3, (4096,) * 3, (1000, 1003, 997), (8192, 64, 8192), (64, 8192, 64),
+                (65536, 32, 32)):
+    add_product(f"matmul {m}" if m == k == n else f"matmul {m}x{k}x{n}", "matmul", "matmul_f32", {"M": m, "K": k, "N": n},
+                "MK", "KN", 0.95)
+for size in (8, 32, 64, 128, 256):
+    add_product(f"matmul {size}", "matmul", "matmul_f32", {"M": size, "K": size, "N": size}, "MK", "KN", 1.1)
+add_product("matmul 8192x8192x1", "matmul", "matmul_f32", {"M": 8192, "K": 8192, "N": 1}, "MK", "KN", 1.0)
+add_product("matmul batched 4x1024", "matmul_batched", "matmul_batched_f32", {"B": 4, "M": 1024, "K": 1024, "N": 1024},
+            "BMK", "KN", 0.95, z="BMN")
+add_product("matmul f64 1024", "matmul", "matmul_f64", {"M": 1024, "K": 1024, "N": 1024}, "MK", "KN", 0.95, dtype=np.float64,
+            made=lambda rng, *shape: filled(rng.standard_normal(shape)), tolerance=1e-9)
+add_product("matmul bf16 2048", "matmul", "matmul_bf16", {"M": 2048, "K": 2048, "N": 2048}, "MK", "KN", 0.95, dtype=np.uint16,
+            made=lambda rng, *shape: filled(to_bf16(normal(rng, *shape))), tolerance=0.02)
+add_product("matmul int8 2048", "matmul_int8", "matmul_int8", {"M": 2048, "K": 2048, "N": 2048}, "MK", "KN", 0.95,
+            dtype=np.int32, made=signed_bytes, tolerance=0)
+
+
+def inverse_roots(rng, *shape):
+    """Weights whose products keep the size of what they multiply."""
+    return filled(normal(rng, *shape) / np.float32(np.sqrt(shape[0])))
+
+
+for size in (512, 1024, 2048):
+    cube = {"M": size, "K": size, "N": size}
+    for kind_of, truth in (("relu", lambda v: np.maximum(v, 0)), ("gelu", gelu_of)):
+        add(f"matmul + bias + {kind_of} {size}", "matmul/matmul_activation", f"matmul_activation_{kind_of}_f32", cube,
+            lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "y": inverse_roots(rng, s["K"], s["N"]), "bias": normal(rng, s["N"])},
+            like("z", "M", "N"), lambda a, truth=truth: {"z": truth(a["x"] @ a["y"] + a["bias"])}, 1.0, operations=2 * size,
+            by_row=False, tolerance=1e-3)
+    add(f"matmul + residual + norm {size}", "matmul/linear_norm", "linear_norm", cube,
+        lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w": inverse_roots(rng, s["N"], s["K"]),
+                        "residual": normal(rng, s["M"], s["N"]), "gamma": normal(rng, s["N"])},
+        like("y", "M", "N"), linear_norm, 1.0, operations=2 * size, by_row=False, tolerance=1e-3)
+    add(f"matmul + softmax {size}", "matmul/matmul_softmax", "matmul_softmax", cube,
+        lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w": inverse_roots(rng, s["K"], s["N"])},
+        like("p", "M", "N"), lambda a: {"p": softmax({"x": a["x"] @ a["w"]})["y"]}, 1.0, operations=2 * size, by_row=False,
+        tolerance=1e-3)
+    add(f"mlp {size}", "matmul/mlp", "mlp_f32", cube | {"H": size},
+        lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w1": inverse_roots(rng, s["K"], s["H"]), "b1": normal(rng, s["H"]),
+                        "w2": inverse_roots(rng, s["H"], s["N"]), "b2": normal(rng, s["N"])},
+        like("z", "M", "N"), lambda a: {"z": gelu_of(a["x"] @ a["w1"] + a["b1"]) @ a["w2"] + a["b2"]}, 1.0, operations=4 * size,
+        by_row=False, tolerance=1e-3)
+    add(f"nearest distance {size}", "matmul/nearest_distance", "nearest_distance", {"M": size, "D": size, "N": size},
+        lambda rng, s: {"x": normal(rng, s["M"], s["D"]), "centre": normal(rng, s["N"], s["D"])},
+        like("distance", "M"), nearest_distance, 1.0, operations=3 * size, by_row=False, tolerance=1e-3)
+
 
 
 def make_arrays(work):

@@ -19,7 +19,7 @@
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,11 +38,11 @@ struct Conv2dWorkspace {
   explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
     const int64_t P = floor_div(H + 2 - 3, 2) + 1;
     const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-    s_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).right_bytes(), 1);
-    s_own_panels =
-        reserve(thread_bytes,
-                Cut<float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
+    s_panels = reserve(
+        bytes, Cut<float, float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).right_bytes(), 1);
+    s_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line

@@ -24,7 +24,7 @@
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,16 +44,18 @@ struct GatedMlpWorkspace {
   explicit GatedMlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
-    v_here_panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    v_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
-    sum_x_up_panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    sum_x_up_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+    v_here_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    v_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+    sum_x_up_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    sum_x_up_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     sum_hidden_down_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
-    sum_hidden_down_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
+    sum_hidden_down_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line

@@ -23,7 +23,7 @@
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,9 +43,9 @@ struct LinearNormWorkspace {
     sum_x_w = reserve(bytes, M * N, 4);
     v_per_m_n = reserve(thread_bytes, N, 4);
     sum_x_w_here_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_w_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_w_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = larger(workers_for({64}), workers_for({M}));
     bytes += kLineBytes;  // so that it may begin at a line

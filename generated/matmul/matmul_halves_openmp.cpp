@@ -19,7 +19,7 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,16 +36,16 @@ struct MatmulHalvesWorkspace {
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulHalvesWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_y_panels = reserve(
-        bytes,
-        Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
-            .right_bytes(),
-        1);
-    sum_x_y_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
-            .thread_bytes(true),
-        1);
+    sum_x_y_panels = reserve(bytes,
+                             Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
+                                                                {0, larger(ceil_div(N, 2), 1)}, {0, K})
+                                 .right_bytes(),
+                             1);
+    sum_x_y_own_panels = reserve(thread_bytes,
+                                 Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
+                                                                    {0, larger(ceil_div(N, 2), 1)}, {0, K})
+                                     .thread_bytes(true),
+                                 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -60,10 +60,10 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
   in_team(product_of(2, 2, M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
-    const Batches batches = batches_of(
-        2 * 2,
-        Cut<float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1, {0, larger(ceil_div(N, 2), 1)}, {0, K})
-            .alone);
+    const Batches batches =
+        batches_of(2 * 2, Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
+                                                             {0, larger(ceil_div(N, 2), 1)}, {0, K})
+                              .alone);
     for (int64_t batch = batches.first; batch < batches.end; ++batch) {
       const int64_t i = batch / 2;
       const int64_t j = batch % 2;

@@ -19,7 +19,7 @@
 #include "matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,10 +37,11 @@ struct MatmulWorkspace {
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_y_panels =
-        reserve(bytes, Cut<Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_panels = reserve(
+        bytes, Cut<Value<T>, Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        thread_bytes,
+        Cut<Value<T>, Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line

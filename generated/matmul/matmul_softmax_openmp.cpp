@@ -24,7 +24,7 @@
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -43,9 +43,10 @@ struct MatmulSoftmaxWorkspace {
   explicit MatmulSoftmaxWorkspace(int64_t M, int64_t K, int64_t N) {
     v = reserve(bytes, M * N, 4);
     e = reserve(thread_bytes, N, 4);
-    v_here_panels = reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    v_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    v_here_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    v_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = larger(workers_for({64}), workers_for({M}));
     bytes += kLineBytes;  // so that it may begin at a line

@@ -24,7 +24,7 @@
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -44,9 +44,9 @@ struct NearestDistanceWorkspace {
   explicit NearestDistanceWorkspace(int64_t M, int64_t D, int64_t N) {
     sum_difference_squared = reserve(bytes, N * M, 4);
     sum_difference_squared_here_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).right_bytes(), 1);
-    sum_difference_squared_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).right_bytes(), 1);
+    sum_difference_squared_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line

@@ -20,7 +20,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 16
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,9 +38,10 @@ struct SimilarityInt8Workspace {
 
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
     sum_query_row_panels =
-        reserve(bytes, Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_query_row_own_panels = reserve(
-        thread_bytes, Cut<int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, Cut<int32_t, int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_query_row_own_panels =
+        reserve(thread_bytes,
+                Cut<int32_t, int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line

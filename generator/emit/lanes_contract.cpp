@@ -123,7 +123,7 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
                                 end_text) +
                      ");";
   const std::string lanes = helper("kLanes" + std::to_string(8 * widest_));
-  std::string cut = "Cut<" + Spelling::arithmetic(kernel_.vars[left].type) + ", " +
+  std::string cut = "Cut<" + Spelling::arithmetic(type) + ", " + Spelling::arithmetic(kernel_.vars[left].type) + ", " +
                     Spelling::arithmetic(kernel_.vars[right].type) + ", " + kLaneCount + ">({0, " + rows.room() +
                     "}, " + bands.room() + ", {0, " + printer_.size_text(printer_.room_of(columns.axis)) + "}, {0, " +
                     depth.room() + "})";

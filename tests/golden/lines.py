@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 TOTAL = "all files"
-MOST = {TOTAL: 57000, "norm/softmax_openmp.cpp": 280, "kgen_openmp.h": 3550, "kgen_cuda.h": 2000}
+MOST = {TOTAL: 57000, "norm/softmax_openmp.cpp": 280, "kgen_openmp.h": 3600, "kgen_cuda.h": 2000}
 
 
 def main():
