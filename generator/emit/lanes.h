@@ -137,6 +137,7 @@ private:
   std::string stored(const Code &value, Type from, Type to);
 
   std::string left_factor(const PlanNode &setting);
+  std::string kept_steps(const PlanNode &step);
   std::string right_factor(const PlanNode &setting);
   std::string finish(const PlanNode &columns, size_t fold, VarId total);
 

@@ -30,6 +30,13 @@ std::string LanePrinter::left_factor(const PlanNode &setting) {
   return printer_.captured([&] { printer_.lines.add("return " + printer_.expression(setting.value).text + ";"); });
 }
 
+// Which steps a row takes; nothing where it takes all.
+std::string LanePrinter::kept_steps(const PlanNode &step) {
+  if (step.condition == kNone)
+    return "";
+  return printer_.captured([&] { printer_.lines.add("return " + printer_.expression(step.condition).text + ";"); });
+}
+
 // It sets its argument: GCC clears the upper half of vectors that functions return, where only a set has such.
 std::string LanePrinter::right_factor(const PlanNode &setting) {
   gathered_.clear();
@@ -79,7 +86,10 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
     printer_.mark_declared(var);
     came_to_life(var);
   }
-  const std::string step = printer_.captured([&] { printer_.node(element[2], element); });
+  const std::string kept = kept_steps(element[2]);
+  PlanNode taken = element[2];
+  taken.condition = kNone;
+  const std::string step = printer_.captured([&] { printer_.node(taken, element); });
   const size_t at = static_cast<size_t>(fold - columns.body.begin());
   const std::string end = finish(columns, at, total);
   note(type);
@@ -98,30 +108,30 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
   };
   const auto decoded = [](CountedNest &nest, const std::string &text) { return nest.decoded(text) + text; };
   const std::string left_text = decoded(rows, decoded(depth, of_left)), right_text = decoded(depth, of_right),
-                    end_text = decoded(rows, end);
+                    end_text = decoded(rows, end), kept_text = decoded(rows, decoded(depth, kept));
   const std::string &total_name = printer_.name(total);
   const Printer::Range range = printer_.range(columns);
   const std::string shape = rows.span() + ", " + (phase.contraction->columns > 1 ? bands.count() + ", " : "") + "{" +
                             range.begin + ", " + range.end + "}, " + depth.span();
-  std::string text = helper("contract") + "<" + kLaneCount + ", " + Spelling::arithmetic(type) + ", " +
-                     Spelling::arithmetic(kernel_.vars[left].type) + ", " +
-                     Spelling::arithmetic(kernel_.vars[right].type) + ">(" + team + ", " + memory + ", " + shape +
-                     ", " + printer_.spelling.identity(element[2].monoid, type) + ",\n" +
-                     function({index(rows, left_text), index(depth, left_text)}, left_text,
-                              Spelling::arithmetic(kernel_.vars[left].type)) +
-                     ",\n" +
-                     of_columns({"auto& " + printer_.name(right), index(depth, right_text),
-                                 parameter("int64_t", n, right_text), parameter("auto", active_, right_text)},
-                                right_text) +
-                     ",\n" +
-                     function({"auto& " + total_name, parameter("auto", printer_.name(left), step),
-                               parameter("auto", printer_.name(right), step)},
-                              step) +
-                     ",\n" +
-                     of_columns({index(rows, end_text), parameter("int64_t", n, end_text),
-                                 parameter("auto", active_, end_text), parameter("auto", total_name, end_text)},
-                                end_text) +
-                     ");";
+  std::string text =
+      helper("contract") + "<" + kLaneCount + ", " + Spelling::arithmetic(type) + ", " +
+      Spelling::arithmetic(kernel_.vars[left].type) + ", " + Spelling::arithmetic(kernel_.vars[right].type) + ">(" +
+      team + ", " + memory + ", " + shape + ", " + printer_.spelling.identity(element[2].monoid, type) + ",\n" +
+      function({index(rows, left_text), index(depth, left_text)}, left_text,
+               Spelling::arithmetic(kernel_.vars[left].type)) +
+      ",\n" +
+      of_columns({"auto& " + printer_.name(right), index(depth, right_text), parameter("int64_t", n, right_text),
+                  parameter("auto", active_, right_text)},
+                 right_text) +
+      ",\n" +
+      function({"auto& " + total_name, parameter("auto", printer_.name(left), step),
+                parameter("auto", printer_.name(right), step)},
+               step) +
+      ",\n" +
+      of_columns({index(rows, end_text), parameter("int64_t", n, end_text), parameter("auto", active_, end_text),
+                  parameter("auto", total_name, end_text)},
+                 end_text) +
+      (kept.empty() ? "" : ",\n" + function({index(rows, kept_text), index(depth, kept_text)}, kept_text)) + ");";
   const std::string lanes = helper("kLanes" + std::to_string(8 * widest_));
   std::string cut = "Cut<" + Spelling::arithmetic(type) + ", " + Spelling::arithmetic(kernel_.vars[left].type) + ", " +
                     Spelling::arithmetic(kernel_.vars[right].type) + ", " + kLaneCount + ">({0, " + rows.room() +

@@ -104,7 +104,7 @@ private:
   // One total, of numbers that are there before the nest begins.
   bool is_plain_fold() const {
     const PlanNode &step = nest_.step;
-    if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone || step.condition != kNone ||
+    if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone ||
         kernel_.vars[step.target].type == Type::boolean || plan_.storage[step.target].kind != Storage::Kind::scalar)
       return false;
     AxisSet depth;
@@ -112,11 +112,14 @@ private:
       depth |= AxisSet::of(loop.axis);
     const std::set<VarId> set = targets_of(phase_.nodes);
     bool fits = step.reduced == depth;
-    walk(kernel_, step.value, [&](ExprId id) {
+    const auto look = [&](ExprId id) {
       const Expr &e = kernel_.expr(id);
       fits = fits && ((e.op != Op::read && e.op != Op::element) || set.count(e.ref) == 0);
       return fits;
-    });
+    };
+    walk(kernel_, step.value, look);
+    if (step.condition != kNone)
+      walk(kernel_, step.condition, look);
     return fits;
   }
 
@@ -239,7 +242,23 @@ private:
 
   bool find_factors() {
     sort_factors();
-    return split(nest_.step.value) && left_ != kNone && right_ != kNone;
+    return split(nest_.step.value) && left_ != kNone && right_ != kNone && condition_fits();
+  }
+
+  // Rows alone may say which steps they take. What the columns give is found for all rows of a tile, so also where none
+  // asked for it: it must be there and be harmless.
+  bool condition_fits() const {
+    const ExprId condition = nest_.step.condition;
+    if (condition == kNone)
+      return true;
+    bool fits = (kernel_.expr(condition).axes & columns_).empty();
+    walk(kernel_, right_, [&](ExprId id) {
+      const Expr &e = kernel_.expr(id);
+      const bool divides = (e.op == Op::div || e.op == Op::rem) && !is_floating(e.type);
+      fits = fits && !divides && e.op != Op::element && e.coords.empty();
+      return fits;
+    });
+    return fits;
   }
 
   VarId factor(const std::string &name, ExprId value) {

@@ -1,5 +1,6 @@
 //@ Team: thread_number
-// Threads that compute something together, and this one's number among them; or each thread computes its own.
+// Threads that compute something together, and this one's number among them; or each thread computes its own,
+// in its own memory.
 struct Team {
   int64_t number = 0, count = 1;
   bool alone = false;
@@ -30,7 +31,7 @@ struct Batches {
 inline Batches batches_of(int64_t count, bool alone) {
   const Team all = all_threads();
   if (all.count > 1 && (count < all.count || !alone)) return {0, count, all};
-  return {all.first(count), all.end(count), {0, 1, true}};
+  return {all.first(count), all.end(count), {0, 1, alone}};
 }
 //@ Cut: Team Lanes ceil_div smaller larger
 // first, ..., end - 1
@@ -72,8 +73,10 @@ struct Cut {
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
   IN_SET int64_t left_bytes() const {
-    return packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0;
+    return packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) + known_bytes() : 0;
   }
+  // What is known of each N steps of a tile, where rows do not take all.
+  IN_SET int64_t known_bytes() const { return lines(tiles_at_once * (part / N), 1); }
   IN_SET int64_t right_bytes() const {
     return packs_right ? lines(panels_at_once * kColumns, sizeof(Right), depth) : 0;
   }
@@ -96,28 +99,57 @@ struct Cut {
   }
 };
 //@ contract: Cut for_lanes load store
+// Each row takes every step of the depth.
+struct Everywhere {
+  static constexpr bool kAlways = true;
+  static constexpr bool any(int64_t) { return true; }
+  static constexpr bool all(int64_t) { return true; }
+  constexpr bool operator()(int64_t, int, int) const { return true; }
+};
+// Where rows take steps only where `kept` says so: what is known of N steps of a tile's rows, from its first
+// part on.
+template <int N, class Kept>
+struct KeptSteps {
+  static constexpr bool kAlways = false;
+  enum What : char { none, some, each };
+  const What* known;  // or not
+  int64_t from;
+  Kept kept;  // of a position, the number of a step behind it, and a row of the tile
+
+  IN_SET bool any(int64_t first) const { return known == nullptr || known[(first - from) / N] != none; }
+  IN_SET bool all(int64_t first) const { return known != nullptr && known[(first - from) / N] == each; }
+  IN_SET bool operator()(int64_t first, int k, int row) const { return kept(first, k, row); }
+};
+
 // Folds into a tile, which stays in registers meanwhile, what is found at each of these positions of the
 // depth: those of N lanes after each other, as left factors lie.
-template <int N, class Columns, class Total, class Left, class Right, class Step, int... kCell,
+template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept, int... kCell,
           int... kVector>
-__attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Step step, Total* tile,
-                                         std::integer_sequence<int, kCell...>,
+__attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Step step, Kept kept,
+                                         Total* tile, std::integer_sequence<int, kCell...>,
                                          std::integer_sequence<int, kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
   Total totals[] = {tile[kCell]...};
   for (int64_t first = depth.first; first < depth.end; first += N) {
+    if (!kept.any(first)) continue;
+    const bool all = kept.all(first);
     const int count = int(smaller(depth.end - first, N));
     for (int k = 0; k < count; ++k) {
       Columns columns[kVectors];
       (right(columns[kVector], first + k, kVector), ...);
-      (step(totals[kCell], left(first, k, kCell / kVectors), columns[kCell % kVectors]), ...);
+      ((all || kept(first, k, kCell / kVectors)
+            ? step(totals[kCell], left(first, k, kCell / kVectors), columns[kCell % kVectors])
+            : void()),
+       ...);
     }
   }
   ((tile[kCell] = totals[kCell]), ...);
 }
-template <int N, class Columns, class Total, class Left, class Right, class Step>
-inline void fold_tile(Span depth, const Left& left, const Right& right, const Step& step, Total* tile) {
-  fold_tile<N, Columns>(depth, left, right, step, tile, std::make_integer_sequence<int, 2 * kTileRows>(),
+template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept>
+inline void fold_tile(Span depth, const Left& left, const Right& right, const Step& step, const Kept& kept,
+                      Total* tile) {
+  fold_tile<N, Columns>(depth, left, right, step, kept, tile,
+                        std::make_integer_sequence<int, 2 * kTileRows>(),
                         std::make_integer_sequence<int, 2>());
 }
 
@@ -153,14 +185,15 @@ inline void in_band(int64_t band, const Function& function, Argument&&... argume
     function(arguments..., band);
 }
 
-template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept>
 class Contraction {
   using Total = Lanes<T, N>;
   using Columns = Lanes<B, N>;
+  static constexpr bool kAlways = std::is_same_v<Kept, Everywhere>;
 
  public:
   IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
-                     const Right& right, const Step& step, const Finish& finish)
+                     const Right& right, const Step& step, const Finish& finish, const Kept& kept)
       : rows_(rows),
         columns_(columns),
         depth_(depth),
@@ -169,12 +202,14 @@ class Contraction {
         left_(left),
         right_(right),
         step_(step),
-        finish_(finish) {}
+        finish_(finish),
+        kept_(kept) {}
 
   // Threads share the rows; few rows are computed by all of them, each for other columns.
   IN_SET void run(Team team, char* shared, char* mine) {
     left_panels_ = reinterpret_cast<A*>(mine);
     waiting_ = reinterpret_cast<Total*>(mine + cut_.left_bytes());
+    known_ = reinterpret_cast<typename Steps::What*>(mine + cut_.left_bytes() - cut_.known_bytes());
     right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.thread_bytes(false) : shared);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
@@ -184,7 +219,9 @@ class Contraction {
         pack_right(first, of_this);
         team.wait();
       }
-      if (cut_.tiles >= 4 * team.count || panels.count() < team.count)
+      if (!kAlways)
+        fold_in_turns(first, team, panels);
+      else if (cut_.tiles >= 4 * team.count || panels.count() < team.count)
         fold(first, {team.first(cut_.tiles), team.end(cut_.tiles)}, panels);
       else
         fold(first, {0, cut_.tiles}, of_this);
@@ -192,6 +229,15 @@ class Contraction {
   }
 
  private:
+  struct KeptOfTile {
+    const Contraction* self;
+    int64_t tile;
+    IN_SET bool operator()(int64_t first, int k, int row) const {
+      return self->kept_(self->row_of(tile, row), self->depth_.first + first + k);
+    }
+  };
+  using Steps = KeptSteps<N, KeptOfTile>;
+
   // From top to bottom, several beside each other, so that rows are read in long pieces.
   IN_SET void pack_right(int64_t first_panel, Span panels) const {
     constexpr int kBeside = 8;
@@ -218,22 +264,47 @@ class Contraction {
   // Of each row, as many positions of the depth as there are lanes, then those of the next row.
   IN_SET void pack_left(Span tiles, Span depth) const {
     A* to = left_panels_;
-    for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * cut_.part)
+    for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * cut_.part) {
+      if constexpr (!kAlways) look_at_steps(tile, depth, known_ + (tile - tiles.first) * (cut_.part / N));
       for (int row = 0; row < kTileRows; ++row) pack_left_row(row_of(tile, row), depth, to + row * N);
+    }
   }
   IN_SET void pack_left_row(int64_t m, Span depth, A* to) const {
     const Left left = left_;  // as what is stored could be anything that is not local
+    const Kept kept = kept_;
+    const auto value = [=](int64_t k) IN_SET {
+      if constexpr (kAlways)
+        return left(m, k);
+      else
+        return kept(m, k) ? left(m, k) : A(0);
+    };
     int64_t k = depth_.first + depth.first;
     const int64_t end = depth_.first + depth.end;
     for (; k + N <= end; k += N, to += kTileRows * N) {
       A values[N];  // all are loaded before one is stored, so that compilers make vectors of them
-      for (int lane = 0; lane < N; ++lane) values[lane] = left(m, k + lane);
+      for (int lane = 0; lane < N; ++lane) values[lane] = value(k + lane);
       for (int lane = 0; lane < N; ++lane) to[lane] = values[lane];
     }
-    for (; k < end; ++k, ++to) *to = left(m, k);
+    for (; k < end; ++k, ++to) *to = value(k);
+  }
+  IN_SET void look_at_steps(int64_t tile, Span depth, typename Steps::What* known) const {
+    for (int64_t first = depth.first; first < depth.end; first += N, ++known) {
+      const int64_t end = smaller(first + N, depth.end);
+      int count = 0;
+      for (int row = 0; row < kTileRows; ++row)
+        for (int64_t k = first; k < end; ++k) count += kept_(row_of(tile, row), depth_.first + k);
+      *known = count == 0 ? Steps::none : count == kTileRows * (end - first) ? Steps::each : Steps::some;
+    }
   }
   IN_SET int64_t row_of(int64_t tile, int row) const {
     return smaller(rows_.first + tile * kTileRows + row, rows_.end - 1);
+  }
+
+  // Rows that take few steps may lie beside each other.
+  IN_SET void fold_in_turns(int64_t first_panel, Team team, Span panels) const {
+    constexpr int64_t kTogether = 4;
+    for (int64_t tile = team.number * kTogether; tile < cut_.tiles; tile += team.count * kTogether)
+      fold(first_panel, {tile, smaller(tile + kTogether, cut_.tiles)}, panels);
   }
 
   // Some tiles of rows at a time, with some panels of columns, so many that their totals can wait.
@@ -254,21 +325,27 @@ class Contraction {
         const Panel<N> panel(number, cut_, columns_);
         const B* const right_panel = right_panels_ + (number - first_panel) * 2 * N * cut_.depth;
         for (int64_t tile = tiles.first; tile < tiles.end; ++tile, waiting += 2 * kTileRows)
-          fold_part(depth, tile, left_panels_ + (tile - tiles.first) * kTileRows * cut_.part, panel,
-                    right_panel, waiting);
+          fold_part(depth, {tile, tile - tiles.first}, panel, right_panel, waiting);
       }
     }
   }
 
-  IN_SET void fold_part(Span depth, int64_t tile, const A* left_panel, const Panel<N>& panel,
-                        const B* right_panel, Total* waiting) const {
+  // A tile by its number, and by that of its panel.
+  struct TileAt {
+    int64_t number, panel;
+  };
+  IN_SET void fold_part(Span depth, TileAt tile, const Panel<N>& panel, const B* right_panel,
+                        Total* waiting) const {
     Total here[2 * kTileRows];
     const bool last = depth.end == depth_.count();
     Total* const totals = depth.first == 0 && last ? here : waiting;
     if (depth.first == 0)
       for (int cell = 0; cell < 2 * kTileRows; ++cell) totals[cell] = start_;
-    go_down(depth, tile, left_panel, panel, right_panel, totals);
-    const int64_t m = rows_.first + tile * kTileRows;
+    if constexpr (kAlways)
+      go_down(depth, tile, panel, right_panel, totals, kept_);
+    else
+      go_down(depth, tile, panel, right_panel, totals, steps_of(depth, tile));
+    const int64_t m = rows_.first + tile.number * kTileRows;
     if (last) finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, totals);
   }
   IN_SET void finish_tile(Span rows, const Panel<N>& panel, const Total* totals) const {
@@ -279,13 +356,20 @@ class Contraction {
                          IN_SET { in_band(at.band, finish, m, n, active, totals[v]); });
   }
 
-  IN_SET void go_down(Span depth, int64_t tile, const A* left_panel, const Panel<N>& panel,
-                      const B* right_panel, Total* totals) const {
+  IN_SET Steps steps_of(Span depth, TileAt tile) const {
+    return {
+        cut_.packs_left ? known_ + tile.panel * (cut_.part / N) : nullptr, depth.first, {this, tile.number}};
+  }
+
+  template <class Kept_>
+  IN_SET void go_down(Span depth, TileAt tile, const Panel<N>& panel, const B* right_panel, Total* totals,
+                      const Kept_& kept) const {
+    const A* const left_panel = left_panels_ + tile.panel * kTileRows * cut_.part;
     const auto packed_left = [=](int64_t first, int k, int row) IN_SET {
       return left_panel[(first - depth.first) * kTileRows + row * N + k];
     };
     const auto left = [this, tile](int64_t first, int k, int row)
-                          IN_SET { return left_(row_of(tile, row), depth_.first + first + k); };
+                          IN_SET { return left_(row_of(tile.number, row), depth_.first + first + k); };
     const auto packed_right = [=](Columns& values, int64_t k, int v)
                                   IN_SET { values = load(right_panel + k * 2 * N + v * N, AllLanes<N>{}); };
     const auto right = [this, &panel](Columns& values, int64_t k, int v) IN_SET {
@@ -300,15 +384,15 @@ class Contraction {
                 FirstLanes<N>{panel.count - at});
     };
     if (cut_.packs_right)
-      fold_tile<N, Columns>(depth, packed_left, packed_right, step_, totals);
+      fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, totals);
     else if (cut_.packs_left && panel.count == 2 * N)
-      fold_tile<N, Columns>(depth, packed_left, right, step_, totals);
+      fold_tile<N, Columns>(depth, packed_left, right, step_, kept, totals);
     else if (cut_.packs_left)
-      fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, totals);
+      fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, totals);
     else if (panel.count == 2 * N)
-      fold_tile<N, Columns>(depth, left, right, step_, totals);
+      fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
     else
-      fold_tile<N, Columns>(depth, left, right_at_edge, step_, totals);
+      fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, totals);
   }
 
   const Span rows_, columns_, depth_;
@@ -318,26 +402,32 @@ class Contraction {
   const Right& right_;
   const Step& step_;
   const Finish& finish_;
+  const Kept& kept_;
   A* left_panels_ = nullptr;
   Total* waiting_ = nullptr;
+  typename Steps::What* known_ = nullptr;
   B* right_panels_ = nullptr;
 };
 
 // Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and
-// with what right(values, k, n, lanes) sets, for each k of the depth, in order, and goes to finish(m, n,
-// lanes, total). The columns may lie in several bands, whose number is a last argument then. T, A and B are
-// the types of totals and of what is left and right. All threads of the team call this, with memory that they
-// share and with their own.
-template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+// with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
+// goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
+// then. T, A and B are the types of totals and of what is left and right. All threads of the team call this,
+// with memory that they share and with their own.
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish,
+          class Kept = Everywhere>
 inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth,
-                     T start, const Left& left, const Right& right, const Step& step, const Finish& finish) {
+                     T start, const Left& left, const Right& right, const Step& step, const Finish& finish,
+                     const Kept& kept = {}) {
   if (rows.count() > 0 && bands > 0 && columns.count() > 0)
-    Contraction<N, T, A, B, Left, Right, Step, Finish>(rows, bands, columns, depth, start, left, right, step,
-                                                       finish)
+    Contraction<N, T, A, B, Left, Right, Step, Finish, Kept>(rows, bands, columns, depth, start, left, right,
+                                                             step, finish, kept)
         .run(team, shared, mine);
 }
-template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish>
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish,
+          class Kept = Everywhere>
 inline void contract(Team team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
-                     const Left& left, const Right& right, const Step& step, const Finish& finish) {
-  contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish);
+                     const Left& left, const Right& right, const Step& step, const Finish& finish,
+                     const Kept& kept = {}) {
+  contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish, kept);
 }

@@ -19,7 +19,14 @@ ENDS = {
     "z = v + bias;": lambda v, bias: v + bias,
     "z = max(v * 0.5 + bias, 0);": lambda v, bias: np.maximum(v * 0.5 + bias, 0),
 }
+KEPT = {  # which steps a row takes, of the body and of the reference
+    "index({k}) <= index({m})": lambda k, m, kept: k <= m,
+    "abs(index({k}) - index({m})) <= 3": lambda k, m, kept: abs(k - m) <= 3,
+    "index({k}) % 3 != 1": lambda k, m, kept: (k % 3 != 1) & (m >= 0),
+    "kept != 0": lambda k, m, kept: kept != 0,
+}
 SIZES = {"batch": (1, 3), "row": (1, 40), "column": (1, 70), "depth": (1, 90)}
+MOST_STEPS = 2**26  # that the reference does
 KINDS = ["f32", "f32", "f64", "bf16"]
 
 
@@ -39,16 +46,25 @@ class Drawn:
         last = draw.choice(row + column)  # neighbours in the result differ in one factor
         self.z = shuffled((batch + row + column).replace(last, "")) + last
         self.bias = draw.choice([row, column])
+        self.kept = draw.choice(list(KEPT)) if "max" not in self.element and draw.random() < 0.4 else ""
+        if self.kept:  # else rows are neighbours, who must take the same steps
+            last = draw.choice(column)
+            self.z = self.z.replace(last, "") + last
         self.spec = self.text(depth)
 
     def text(self, depth):
         array = lambda names: ", ".join(names)
         x = "x * scale" if self.scaled else "x"
-        body = "real v = " + self.element.format(x=x, y="y", depth=array(depth)) + "; " + self.end
+        kept = ", where(" + self.kept.format(k=depth[0], m=self.axes["row"][0]) + ")" if self.kept else ""
+        body = "real v = " + self.element.format(x=x, y="y", depth=array(depth) + kept) + "; " + self.end
         lines = [f'kernel = "{self.name}"', f'inputs.x = "{self.type}[{array(self.x)}]"', f'inputs.y = "{self.type}[{array(self.y)}]"']
         lines += [f'inputs.scale = "f32[{array(depth)}]"'] if self.scaled else []
         lines += [f'inputs.bias = "f32[{array(self.bias)}]"'] if "bias" in self.end else []
+        lines += [f'inputs.kept = "u8[{self.kept_axes()}]"'] if self.kept == "kept != 0" else []
         return "\n".join([*lines, f'outputs.z = "{self.type}[{array(self.z)}]"', f"body = '{body}'", ""])
+
+    def kept_axes(self):
+        return f"{self.axes['row'][0]}, {self.axes['depth'][0]}"
 
     def sizes(self, number):
         """The first calls are small, later ones large enough that both factors are packed."""
@@ -62,6 +78,8 @@ class Drawn:
                 sizes[self.axes[role][0]] = least + draw.randint(0, 9)
                 for axis in self.axes[role][1:]:
                     sizes[axis] = draw.randint(1, 3)
+        while math.prod(sizes.values()) > MOST_STEPS:
+            sizes[max(sizes, key=sizes.get)] //= 2
         return sizes
 
     def arguments(self, sizes, convert):
@@ -73,7 +91,14 @@ class Drawn:
             values["scale"] = convert("f32", numbers.standard_normal(shape(self.axes["depth"])))
         if "bias" in self.end:
             values["bias"] = convert("f32", numbers.standard_normal(shape(self.bias)))
+        if self.kept == "kept != 0":
+            values["kept"] = (numbers.random(shape(self.axes["row"][0] + self.axes["depth"][0])) < 0.6).astype(np.uint8)
         return values
+
+    def steps(self, values, sizes):
+        """Which are taken, for the first row axis and the first depth axis."""
+        m, k = (np.arange(sizes[self.axes[role][0]]) for role in ("row", "depth"))
+        return np.broadcast_to(KEPT[self.kept](k, m[:, None], values.get("kept")), (len(m), len(k)))
 
     def expected(self, values, sizes):
         """In f64: the result, and the sum of the magnitudes that went into each number."""
@@ -86,6 +111,8 @@ class Drawn:
         if self.scaled:
             x = x * spread(values["scale"], depth)
         each = np.broadcast_to(self.value(x, spread(values["y"], self.y)), [sizes[axis] for axis in order])
+        if self.kept:
+            each = each * spread(self.steps(values, sizes), row[0] + depth[0])
         folded = tuple(range(len(order) - len(depth), len(order)))
         total = each.max(axis=folded) if "max" in self.element else each.sum(axis=folded)
         bias = spread(values["bias"], self.bias)[(...,) + (0,) * len(depth)] if "bias" in self.end else 0.0

@@ -96,6 +96,11 @@ def _(rng, arrays, sizes):
     arrays["step"] = 2.5 / max(sizes["H"], sizes["W"], 1)
 
 
+@maker("lora")
+def _(rng, arrays, sizes):
+    arrays["alpha"] = 0.75
+
+
 @maker("sgd_momentum")
 def _(rng, arrays, sizes):
     arrays["rate"], arrays["momentum"] = 0.1, 0.9

@@ -386,6 +386,56 @@ def linear_norm(x, s, p):
 
 
 @loops
+def linear(x, s, p):
+    return {"z": product(x["x"], x["w"].T) + x["bias"]}
+
+
+@loops
+def linear_int8(x, s, p):
+    weights = (x["w"].astype(np.float64) - x["zero"][:, None]) * x["scale"][:, None]
+    return {"z": product(x["x"], weights.T)}
+
+
+@loops
+def lora(x, s, p):
+    return {"z": product(x["x"], x["w"].T) + float(x["alpha"]) * product(product(x["x"], x["down"].T), x["up"].T)}
+
+
+@loops
+def matmul_tn(x, s, p):
+    return {"z": product(x["x"].T, x["y"])}
+
+
+@loops
+def matmul_tt(x, s, p):
+    return {"z": product(x["x"].T, x["y"].T)}
+
+
+@loops
+def matmul_triangular(x, s, p):
+    left, right = x["x"].astype(np.float64), x["y"].astype(np.float64)
+    rows = [[math.fsum(row[: m + 1] * column[: m + 1]) for column in right.T] for m, row in enumerate(left)]
+    return {"z": np.array(rows).reshape(s["M"], s["N"])}
+
+
+@loops
+def matmul_chain(x, s, p):
+    return {"z": product(product(x["x"], x["y"]), x["w"])}
+
+
+@loops
+def gram(x, s, p):
+    return {"z": product(x["x"], x["x"].T)}
+
+
+@loops
+def bilinear(x, s, p):
+    left, right = x["x"].astype(np.float64), x["y"].astype(np.float64)
+    forms = [[a @ w @ b for w in x["w"].astype(np.float64)] for a, b in zip(left, right)]
+    return {"z": np.array(forms).reshape(s["M"], s["N"])}
+
+
+@loops
 def nearest_distance(x, s, p):
     points, centres = x["x"].astype(np.float64), x["centre"].astype(np.float64)
     least = [min((float(((a - b) ** 2).sum()) for b in centres), default=math.inf) for a in points]

@@ -70,6 +70,57 @@ def nearest_distance(inputs, sizes, params):
     return {"distance": 0 - (0 - (difference * difference).sum(-1)).max(-1)}
 
 
+@reference
+def linear(inputs, sizes, params):
+    return {"z": matmul(Num(inputs["x"]), Num(inputs["w"].T)) + inputs["bias"]}
+
+
+@reference
+def linear_int8(inputs, sizes, params):
+    weights = (inputs["w"].astype(np.float64) - inputs["zero"][:, None]) * inputs["scale"].astype(np.float64)[:, None]
+    return {"z": matmul(Num(inputs["x"]), Num(weights.T))}
+
+
+@reference
+def lora(inputs, sizes, params):
+    x = Num(inputs["x"])
+    low = matmul(x, Num(inputs["down"].T))
+    return {"z": matmul(x, Num(inputs["w"].T)) + matmul(low, Num(inputs["up"].T)) * inputs["alpha"]}
+
+
+@reference
+def matmul_tn(inputs, sizes, params):
+    return {"z": matmul(Num(inputs["x"].T), Num(inputs["y"]))}
+
+
+@reference
+def matmul_tt(inputs, sizes, params):
+    return {"z": matmul(Num(inputs["x"].T), Num(inputs["y"].T))}
+
+
+@reference
+def matmul_triangular(inputs, sizes, params):
+    return {"z": matmul(Num(np.tril(inputs["x"])), Num(inputs["y"]))}
+
+
+@reference
+def matmul_chain(inputs, sizes, params):
+    return {"z": matmul(matmul(Num(inputs["x"]), Num(inputs["y"])), Num(inputs["w"]))}
+
+
+@reference
+def gram(inputs, sizes, params):
+    return {"z": matmul(Num(inputs["x"]), Num(inputs["x"].T))}
+
+
+@reference
+def bilinear(inputs, sizes, params):
+    pairs = inputs["x"].astype(np.float64)[:, :, None] * inputs["y"].astype(np.float64)[:, None, :]  # exact
+    depth = sizes["K"] * sizes["L"]
+    forms = inputs["w"].reshape(sizes["N"], depth)
+    return {"z": matmul(Num(pairs.reshape(sizes["M"], depth)), Num(forms.T))}
+
+
 # Normalisation.
 
 

@@ -60,12 +60,20 @@ TEST_CASE("axes of both factors stand around") {
 }
 
 TEST_CASE("what is no contraction stays in general loops") {
-  CHECK(count(plan_of(kProduct, "z = sum(x * y, K, where(index(K) <= index(M)));"), "tiles of") == 0);
   CHECK(count(plan_of("inputs.x = \"f32[M, K=8]\"\ninputs.y = \"f32[K=8, N]\"\noutputs.z = \"f32[M, N]\"\n",
                       "z = dot(x, y, K);"),
               "tiles of") == 0);
   CHECK(count(plan_of("inputs.x = \"f32[M, K]\"\ninputs.v = \"f32[K]\"\noutputs.z = \"f32[M]\"\n", "z = dot(x, v, K);"),
               "tiles of") == 0);
+}
+
+TEST_CASE("rows may say which steps they take, where the columns are harmless without") {
+  for (const char *kept : {"index(K) <= index(M)", "index(K) % 2 == 0", "x > 0"})
+    CHECK_MESSAGE(
+        count(plan_of(kProduct, std::string("z = sum(x * y, K, where(") + kept + "));"), ": tiles of M x N") == 1,
+        kept);
+  CHECK(count(plan_of(kProduct, "z = sum(x * y, K, where(index(K) <= index(N)));"), "tiles of") == 0);
+  CHECK(count(plan_of(kProduct, "z = sum(x * at(y, K = index(K) - 1), K, where(index(K) >= 1));"), "tiles of") == 0);
 }
 
 TEST_CASE("several in a body are phases, with what passes between them kept") {
