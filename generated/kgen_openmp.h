@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 17
+#define KGEN_OPENMP_REVISION 18
 
 #include <cmath>
 #include <cstdint>
@@ -3209,6 +3209,15 @@ constexpr int kLanesOf = kVectorBytes / int(sizeof(Value<T>));
 template <class T>
 using Vector = Lanes<Value<T>, kLanesOf<T>>;
 
+// first, ..., end - 1
+struct Span {
+  int64_t first, end;
+  int64_t count() const { return larger(end - first, 0); }
+  // One of so many parts, which are of one size as nearly as can be.
+  Span part(int64_t number, int64_t parts) const {
+    return {first + count() * number / parts, first + count() * (number + 1) / parts};
+  }
+};
 // Threads that compute something together, and this one's number among them; or each thread computes its own,
 // in its own memory.
 struct Team {
@@ -3220,9 +3229,6 @@ struct Team {
       OMP(omp barrier)
     }
   }
-  // This one's part of so many items.
-  int64_t first(int64_t items) const { return items * number / count; }
-  int64_t end(int64_t items) const { return items * (number + 1) / count; }
 };
 inline Team all_threads() {
 #if defined(_OPENMP)
@@ -3235,20 +3241,15 @@ inline Team all_threads() {
 // Several products of matrices: where they are many and small, each thread computes its own ones; else all
 // threads compute them together, one after the other.
 struct Batches {
-  int64_t first, end;
+  Span some;
   Team team;
 };
 inline Batches batches_of(int64_t count, bool alone) {
   const Team all = all_threads();
-  if (all.count > 1 && (count < all.count || !alone)) return {0, count, all};
-  return {all.first(count), all.end(count), {0, 1, alone}};
+  if (all.count > 1 && (count < all.count || !alone)) return {{0, count}, all};
+  return {Span{0, count}.part(all.number, all.count), {0, 1, alone}};
 }
 
-// first, ..., end - 1
-struct Span {
-  int64_t first, end;
-  int64_t count() const { return larger(end - first, 0); }
-};
 constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 
 // How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its
@@ -3282,13 +3283,15 @@ struct Cut {
         1, smaller(smaller(tiles, kTilesBeside), kLeftBytes / int64_t(sizeof(Left)) / kTileRows / part));
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
+  // Of which one row more than there are: panels beside each other do not meet in the sets of a cache.
+  IN_SET int64_t panel_numbers() const { return (depth + 1) * kColumns; }
   IN_SET int64_t left_bytes() const {
     return packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) + known_bytes() : 0;
   }
   // What is known of each N steps of a tile, where rows do not take all.
   IN_SET int64_t known_bytes() const { return lines(tiles_at_once * (part / N), 1); }
   IN_SET int64_t right_bytes() const {
-    return packs_right ? lines(panels_at_once * kColumns, sizeof(Right), depth) : 0;
+    return packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
   }
   IN_SET int64_t waiting_bytes() const {
     return part < depth
@@ -3415,7 +3418,14 @@ class Contraction {
         finish_(finish),
         kept_(kept) {}
 
-  // Threads share the rows; few rows are computed by all of them, each for other columns.
+  // Threads share the rows, or the columns: where rows are few, or where each has so many columns of a
+  // product that is no taller than wide that all of them may pack the left factor, since what another thread
+  // has packed comes slowly.
+  IN_SET static bool shares_columns(int64_t tiles, int64_t panels, int64_t threads) {
+    if (panels < threads) return false;
+    return tiles < 4 * threads || (panels >= 16 * threads && tiles * kTileRows <= panels * 2 * N);
+  }
+
   IN_SET void run(Team team, char* shared, char* mine) {
     left_panels_ = reinterpret_cast<A*>(mine);
     waiting_ = reinterpret_cast<Total*>(mine + cut_.left_bytes());
@@ -3423,18 +3433,20 @@ class Contraction {
     right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.thread_bytes(false) : shared);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
-      const Span of_this = {first + team.first(panels.count()), first + team.end(panels.count())};
+      const Span of_this = panels.part(team.number, team.count);
       if (cut_.packs_right) {
         team.wait();
         pack_right(first, of_this);
-        team.wait();
       }
-      if (!kAlways)
-        fold_in_turns(first, team, panels);
-      else if (cut_.tiles >= 4 * team.count || panels.count() < team.count)
-        fold(first, {team.first(cut_.tiles), team.end(cut_.tiles)}, panels);
-      else
+      if (shares_columns(cut_.tiles, panels.count(), team.count)) {
         fold(first, {0, cut_.tiles}, of_this);
+        continue;
+      }
+      if (cut_.packs_right) team.wait();
+      if (kAlways)
+        fold(first, Span{0, cut_.tiles}.part(team.number, team.count), panels);
+      else
+        fold_in_turns(first, team, panels);
     }
   }
 
@@ -3455,8 +3467,8 @@ class Contraction {
       const int count = int(smaller(panels.end - first, kBeside));
       Panel<N> beside[kBeside];
       for (int i = 0; i < count; ++i) beside[i] = Panel<N>(first + i, cut_, columns_);
-      B* to = right_panels_ + (first - first_panel) * cut_.depth * 2 * N;
-      const int64_t to_next = cut_.depth * 2 * N;
+      B* to = right_panels_ + (first - first_panel) * cut_.panel_numbers();
+      const int64_t to_next = cut_.panel_numbers();
       const Right right = right_;  // as what is stored could be anything that is not local
       for (int64_t k = depth_.first, end = depth_.end; k < end; ++k, to += 2 * N)
         for (int i = 0; i < count; ++i) pack_row(right, beside[i], k, to + i * to_next);
@@ -3520,10 +3532,10 @@ class Contraction {
   // Some tiles of rows at a time, with some panels of columns, so many that their totals can wait.
   IN_SET void fold(int64_t first_panel, Span tiles, Span panels) const {
     const int64_t beside = cut_.part < cut_.depth ? cut_.kPanelsThatWait : larger(panels.count(), 1);
-    for (int64_t tile = tiles.first; tile < tiles.end; tile += cut_.tiles_at_once)
+    const int64_t groups = ceil_div(tiles.count(), cut_.tiles_at_once);
+    for (int64_t group = 0; group < groups; ++group)
       for (int64_t panel = panels.first; panel < panels.end; panel += beside)
-        fold_down(first_panel, {tile, smaller(tile + cut_.tiles_at_once, tiles.end)},
-                  {panel, smaller(panel + beside, panels.end)});
+        fold_down(first_panel, tiles.part(group, groups), {panel, smaller(panel + beside, panels.end)});
   }
 
   IN_SET void fold_down(int64_t first_panel, Span tiles, Span panels) const {
@@ -3533,7 +3545,7 @@ class Contraction {
       Total* waiting = waiting_;
       for (int64_t number = panels.first; number < panels.end; ++number) {
         const Panel<N> panel(number, cut_, columns_);
-        const B* const right_panel = right_panels_ + (number - first_panel) * 2 * N * cut_.depth;
+        const B* const right_panel = right_panels_ + (number - first_panel) * cut_.panel_numbers();
         for (int64_t tile = tiles.first; tile < tiles.end; ++tile, waiting += 2 * kTileRows)
           fold_part(depth, {tile, tile - tiles.first}, panel, right_panel, waiting);
       }

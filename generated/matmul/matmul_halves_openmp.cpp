@@ -19,7 +19,7 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 17
+#if KGEN_OPENMP_REVISION != 18
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -64,7 +64,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
         batches_of(2 * 2, Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
                                                              {0, larger(ceil_div(N, 2), 1)}, {0, K})
                               .alone);
-    for (int64_t batch = batches.first; batch < batches.end; ++batch) {
+    for (int64_t batch = batches.some.first; batch < batches.some.end; ++batch) {
       const int64_t i = batch / 2;
       const int64_t j = batch % 2;
       // Tiles of m x n stay in registers while they go down k: sum_x_y.
