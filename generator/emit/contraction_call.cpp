@@ -51,7 +51,8 @@ Panels print_contraction(const Phase &phase, const std::string &much, Printer &p
   const std::string mine = names.claim("batches"), number = batches.number();
   const std::string body = printer.captured([&] { printer.inside_loops(counted, [&] { contract(mine + ".team"); }); });
   out.add("const Batches " + mine + " = batches_of(" + batches.count() + ", " + panels.cut + ".alone);");
-  out.add("for (int64_t " + number + " = " + mine + ".some.first; " + number + " < " + mine + ".some.end; ++" + number + ") {");
+  out.add("for (int64_t " + number + " = " + mine + ".some.first; " + number + " < " + mine + ".some.end; ++" + number +
+          ") {");
   out.append(batches.decoded(body) + body + "}\n");
   return panels;
 }
