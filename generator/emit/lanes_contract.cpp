@@ -113,34 +113,37 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
   const Printer::Range range = printer_.range(columns);
   const std::string shape = rows.span() + ", " + (phase.contraction->columns > 1 ? bands.count() + ", " : "") + "{" +
                             range.begin + ", " + range.end + "}, " + depth.span();
-  std::string text =
-      helper("contract") + "<" + kLaneCount + ", " + Spelling::arithmetic(type) + ", " +
-      Spelling::arithmetic(kernel_.vars[left].type) + ", " + Spelling::arithmetic(kernel_.vars[right].type) + ">(" +
-      team + ", " + memory + ", " + shape + ", " + printer_.spelling.identity(element[2].monoid, type) + ",\n" +
+  const bool pairs = phase.contraction->pairs;
+  const std::string types = join({Spelling::arithmetic(type), Spelling::arithmetic(kernel_.vars[left].type),
+                                  Spelling::arithmetic(kernel_.vars[right].type)},
+                                 ", ");
+  std::vector<std::string> functions = {
       function({index(rows, left_text), index(depth, left_text)}, left_text,
-               Spelling::arithmetic(kernel_.vars[left].type)) +
-      ",\n" +
+               Spelling::arithmetic(kernel_.vars[left].type)),
       of_columns({"auto& " + printer_.name(right), index(depth, right_text), parameter("int64_t", n, right_text),
                   parameter("auto", active_, right_text)},
-                 right_text) +
-      ",\n" +
-      function({"auto& " + total_name, parameter("auto", printer_.name(left), step),
-                parameter("auto", printer_.name(right), step)},
-               step) +
-      ",\n" +
-      of_columns({index(rows, end_text), parameter("int64_t", n, end_text), parameter("auto", active_, end_text),
-                  parameter("auto", total_name, end_text)},
-                 end_text) +
-      (kept.empty() ? "" : ",\n" + function({index(rows, kept_text), index(depth, kept_text)}, kept_text)) + ");";
+                 right_text)};
+  if (!pairs)
+    functions.push_back(function({"auto& " + total_name, parameter("auto", printer_.name(left), step),
+                                  parameter("auto", printer_.name(right), step)},
+                                 step));
+  functions.push_back(of_columns({index(rows, end_text), parameter("int64_t", n, end_text),
+                                  parameter("auto", active_, end_text), parameter("auto", total_name, end_text)},
+                                 end_text));
+  if (!kept.empty())
+    functions.push_back(function({index(rows, kept_text), index(depth, kept_text)}, kept_text));
+  std::string text = helper(pairs ? "contract_pairs" : "contract") + "<" + kLaneCount + (pairs ? "" : ", " + types) +
+                     ">(" + team + ", " + memory + ", " + shape +
+                     (pairs ? "" : ", " + printer_.spelling.identity(element[2].monoid, type)) + ",\n" +
+                     join(functions, ",\n") + ");";
   const std::string lanes = helper("kLanes" + std::to_string(8 * widest_));
-  std::string cut = "Cut<" + Spelling::arithmetic(type) + ", " + Spelling::arithmetic(kernel_.vars[left].type) + ", " +
-                    Spelling::arithmetic(kernel_.vars[right].type) + ", " + kLaneCount + ">({0, " + rows.room() +
-                    "}, " + bands.room() + ", {0, " + printer_.size_text(printer_.room_of(columns.axis)) + "}, {0, " +
-                    depth.room() + "})";
+  const std::string deep_room = pairs ? helper("ceil_div") + "(" + depth.room() + ", 2)" : depth.room();
+  std::string cut = "Cut<" + types + ", " + kLaneCount + ">({0, " + rows.room() + "}, " + bands.room() + ", {0, " +
+                    printer_.size_text(printer_.room_of(columns.axis)) + "}, {0, " + deep_room + "})";
   for (std::string *one : {&text, &cut})
     replace_all(*one, kLaneCount, lanes);
   printer_.lines.add("// Tiles of " + rows.number() + " x " + n + " stay in registers while they go down " +
-                     depth.number() + ": " + total_name + ".");
+                     depth.number() + (pairs ? ", two positions at a time" : "") + ": " + total_name + ".");
   printer_.lines.add(text);
   return cut;
 }

@@ -281,6 +281,7 @@ private:
     step.value = replace(kernel_, step.value, [&](ExprId id) {
       return same(kernel_, id, left_) ? read_left : same(kernel_, id, right_) ? read_right : kNone;
     });
+    found.pairs = takes_pairs(step);
     std::vector<PlanNode> element = {make_assign(kernel_, found.left, left_, step.place),
                                      make_assign(kernel_, found.right, right_, step.place), std::move(step)};
     nest_.body[nest_.fold] = wrapped(nest_.depth, std::move(element));
@@ -290,6 +291,20 @@ private:
     phase_.split = static_cast<int>(loops.size()) - found.rows - found.columns;
     phase_.lane = column_;
     phase_.contraction = found;
+  }
+
+  // Is it a sum of products of numbers that 16 bits can hold?
+  bool takes_pairs(const PlanNode &step) const {
+    const Bounds words = bounds_of(Type::i16);
+    const auto is_short = [&](ExprId id) {
+      const Expr &e = kernel_.expr(id);
+      return e.type == Type::i32 && e.bounds.low >= words.low && e.bounds.high <= words.high;
+    };
+    const Expr &product = kernel_.expr(step.value);
+    const auto is_factor = [&](ExprId id) { return kernel_.expr(id).op == Op::read; };
+    return step.monoid == Monoid::sum && step.condition == kNone && kernel_.vars[step.target].type == Type::i32 &&
+           product.op == Op::mul && std::all_of(product.args.begin(), product.args.end(), is_factor) &&
+           is_short(left_) && is_short(right_);
   }
 
   std::vector<PlanNode> put_in_order(Contraction &found) const {
@@ -499,6 +514,7 @@ std::string contraction_words(const Plan &plan, const Phase &phase) {
   };
   const int rows = phase.split, columns = rows + phase.contraction->rows;
   return "tiles of " + part(rows, static_cast<size_t>(columns), "*") + " x " + part(columns, names.size(), "*") +
+         (phase.contraction->pairs ? ", pairs of numbers at a time" : "") +
          (rows > 0 ? ", for each " + part(0, static_cast<size_t>(rows), ", ") : "");
 }
 

@@ -95,6 +95,7 @@ struct Storage {
 struct Contraction {
   int rows = 0, columns = 0;
   VarId left = kNone, right = kNone, total = kNone;
+  bool pairs = false; // sums of products of short whole numbers: two positions of the depth at a time
 };
 
 struct Phase {

@@ -443,3 +443,62 @@ inline void contract(Team team, char* shared, char* mine, Span rows, Span column
                      const Kept& kept = {}) {
   contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish, kept);
 }
+//@ contract_pairs: contract
+// Two whole numbers of 16 bits in 32.
+template <int N>
+inline Lanes<int32_t, N> in_pairs(Lanes<int32_t, N> low, Lanes<int32_t, N> high) {
+  using Unsigned = typename Lanes<int32_t, N>::Math;
+  return (typename Lanes<int32_t, N>::Vector)(((Unsigned)low.v & 0xffffu) | ((Unsigned)high.v << 16));
+}
+// Adds the products of both numbers of the pairs to a sum, which wraps around.
+template <int N>
+inline Lanes<int32_t, N> add_pairs(Lanes<int32_t, N> a, Lanes<int32_t, N> b, Lanes<int32_t, N> sum) {
+  using Words = typename Lanes<int32_t, N>::Vector;
+#if defined(__x86_64__)
+  using Halves = typename VectorOf<short, 2 * N>::type;
+  const Halves x = (Halves)a.v, y = (Halves)b.v;
+#if KGEN_SET_AVX512 && defined(__clang__)
+  if constexpr (sizeof(Words) == 64) return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd512(x, y));
+#elif KGEN_SET_AVX512
+  if constexpr (sizeof(Words) == 64)
+    return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd512_mask(x, y, Words{}, -1));
+#endif
+#if KGEN_SET_AVX2
+  if constexpr (sizeof(Words) == 32) return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd256(x, y));
+#endif
+  if constexpr (sizeof(Words) == 16) return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd128(x, y));
+#endif
+  const auto low = [](Lanes<int32_t, N> v) IN_SET { return Lanes<int32_t, N>((v.v << 16) >> 16); };
+  const auto high = [](Lanes<int32_t, N> v) IN_SET { return Lanes<int32_t, N>(v.v >> 16); };
+  return sum + low(a) * low(b) + high(a) * high(b);
+}
+
+// As contract does, sums of products of whole numbers of 16 bits, two positions of the depth at a time.
+template <int N, class Left, class Right, class Finish>
+inline void contract_pairs(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
+                           Span depth, const Left& left, const Right& right, const Finish& finish) {
+  using Columns = Lanes<int32_t, N>;
+  const auto left_pair = [=](int64_t m, int64_t pair) IN_SET -> int32_t {
+    const int64_t k = depth.first + 2 * pair;
+    return int32_t((uint32_t(left(m, k)) & 0xffff) |
+                   (k + 1 < depth.end ? uint32_t(left(m, k + 1)) << 16 : 0));
+  };
+  const auto right_pair = [=](auto& values, int64_t pair, int64_t n, auto active, int64_t band) IN_SET {
+    const int64_t k = depth.first + 2 * pair;
+    Columns low, high(0);
+    in_band(band, right, low, k, n, active);
+    if (k + 1 < depth.end) in_band(band, right, high, k + 1, n, active);
+    values = in_pairs(low, high);
+  };
+  const auto of_band = [=](int64_t m, int64_t n, auto active, auto sum, int64_t band)
+                           IN_SET { in_band(band, finish, m, n, active, sum); };
+  const auto step = [](auto& sum, auto a, auto b) IN_SET { sum = add_pairs(b, Columns(a), sum); };
+  contract<N, int32_t, int32_t, int32_t>(team, shared, mine, rows, bands, columns,
+                                         {0, ceil_div(depth.count(), 2)}, 0, left_pair, right_pair, step,
+                                         of_band);
+}
+template <int N, class Left, class Right, class Finish>
+inline void contract_pairs(Team team, char* shared, char* mine, Span rows, Span columns, Span depth,
+                           const Left& left, const Right& right, const Finish& finish) {
+  contract_pairs<N>(team, shared, mine, rows, 1, columns, depth, left, right, finish);
+}

@@ -38,6 +38,8 @@ def to_type(kind, values):
     """Numbers that the type can hold, as it stores them."""
     if kind == "f64":
         return values
+    if kind == "i8":
+        return np.clip(values * 64, -128, 127).astype(np.int8)
     single = values.astype(np.float32)
     return single if kind == "f32" else (single.view(np.uint32) & 0xFFFF0000).view(np.float32)
 
@@ -70,7 +72,7 @@ class Built:
     def __call__(self, sizes, values):
         types = {"x": self.case.type, "y": self.case.type}
         arrays = [stored(types.get(name, "f32"), value) for name, value in values.items()]
-        z = np.zeros([sizes[axis] for axis in self.case.z], arrays[0].dtype)
+        z = np.zeros([sizes[axis] for axis in self.case.z], np.int32 if self.case.type == "i8" else arrays[0].dtype)
         sizes_in_order = [sizes[axis] for axis in self.order]
         arguments = [POINTER(a.ctypes.data) for a in [*arrays, z]] + [SIZE(s) for s in sizes_in_order]
         if self.has_workspace:

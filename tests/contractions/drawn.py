@@ -27,7 +27,7 @@ KEPT = {  # which steps a row takes, of the body and of the reference
 }
 SIZES = {"batch": (1, 3), "row": (1, 40), "column": (1, 70), "depth": (1, 90)}
 MOST_STEPS = 2**26  # that the reference does
-KINDS = ["f32", "f32", "f64", "bf16"]
+KINDS = ["f32", "f32", "f64", "bf16", "i8"]
 
 
 class Drawn:
@@ -39,7 +39,11 @@ class Drawn:
         self.type = draw.choice(KINDS)
         self.element, self.value = draw.choice(list(ELEMENTS.items()))
         self.end, self.finish = draw.choice(list(ENDS.items()))
-        self.scaled = "max" not in self.element and "abs" not in self.element and "-" not in self.element and draw.random() < 0.3
+        if self.type == "i8":  # sums of products, whole numbers
+            self.element, self.value = draw.choice(list(ELEMENTS.items())[:2])
+            self.end, self.finish = "z = v;", ENDS["z = v;"]
+        self.result = "i32" if self.type == "i8" else self.type
+        self.scaled = self.type != "i8" and "max" not in self.element and "abs" not in self.element and "-" not in self.element and draw.random() < 0.3
         batch, row, column, depth = (self.axes[role] for role in ROLES)
         shuffled = lambda names: "".join(draw.sample(names, len(names)))
         self.x, self.y = shuffled(batch + row + depth), shuffled(batch + column + depth)
@@ -56,12 +60,12 @@ class Drawn:
         array = lambda names: ", ".join(names)
         x = "x * scale" if self.scaled else "x"
         kept = ", where(" + self.kept.format(k=depth[0], m=self.axes["row"][0]) + ")" if self.kept else ""
-        body = "real v = " + self.element.format(x=x, y="y", depth=array(depth) + kept) + "; " + self.end
+        body = ("int32_t" if self.type == "i8" else "real") + " v = " + self.element.format(x=x, y="y", depth=array(depth) + kept) + "; " + self.end
         lines = [f'kernel = "{self.name}"', f'inputs.x = "{self.type}[{array(self.x)}]"', f'inputs.y = "{self.type}[{array(self.y)}]"']
         lines += [f'inputs.scale = "f32[{array(depth)}]"'] if self.scaled else []
         lines += [f'inputs.bias = "f32[{array(self.bias)}]"'] if "bias" in self.end else []
         lines += [f'inputs.kept = "u8[{self.kept_axes()}]"'] if self.kept == "kept != 0" else []
-        return "\n".join([*lines, f'outputs.z = "{self.type}[{array(self.z)}]"', f"body = '{body}'", ""])
+        return "\n".join([*lines, f'outputs.z = "{self.result}[{array(self.z)}]"', f"body = '{body}'", ""])
 
     def kept_axes(self):
         return f"{self.axes['row'][0]}, {self.axes['depth'][0]}"
@@ -123,6 +127,8 @@ class Drawn:
 
 def tolerance(drawn, expected, magnitude, sizes):
     depth = math.prod(sizes[axis] for axis in drawn.axes["depth"])
+    if drawn.type == "i8":
+        return 0 * magnitude
     stored = {"f32": 2.0**-24, "f64": 2.0**-53, "bf16": 2.0**-9}[drawn.type]
     summed = 2.0**-53 if drawn.type == "f64" and not drawn.scaled else 2.0**-24
     return 4 * stored * abs(expected) + 8 * summed * (1 + math.log2(depth)) * magnitude + 1e-30

@@ -67,6 +67,21 @@ TEST_CASE("what is no contraction stays in general loops") {
               "tiles of") == 0);
 }
 
+TEST_CASE("products of whole numbers that 16 bits hold are summed in pairs") {
+  const auto pairs = [](const std::string &x, const std::string &y, const std::string &z) {
+    return count(
+        plan_of("inputs.x = \"" + x + "[M, K]\"\ninputs.y = \"" + y + "[K, N]\"\noutputs.z = \"" + z + "[M, N]\"\n",
+                "z = dot(x, y, K);"),
+        ", pairs of numbers at a time");
+  };
+  CHECK(pairs("i8", "i8", "i32") == 1);
+  CHECK(pairs("u8", "i8", "i32") == 1);
+  CHECK(pairs("i16", "i16", "i32") == 1);
+  CHECK(pairs("u16", "i8", "i32") == 0);
+  CHECK(pairs("i32", "i8", "i32") == 0);
+  CHECK(pairs("f32", "f32", "f32") == 0);
+}
+
 TEST_CASE("rows may say which steps they take, where the columns are harmless without") {
   for (const char *kept : {"index(K) <= index(M)", "index(K) % 2 == 0", "x > 0"})
     CHECK_MESSAGE(
