@@ -4,7 +4,8 @@
 //
 // Plan: a block for each of j, N, neighbours along N.
 // Kept by each worker: sum_a_x.
-// Bytes that coo_matmul must move: 4 * N * K + 16384 * S read, 4 * N * M written.
+// Bytes that coo_matmul must move: 4 * N * min(K, 64 * S) + 16384 * S read, 4 * N * min(M, 64 * S)
+//   written.
 
 #include "coo_matmul.h"
 

@@ -2,6 +2,7 @@
 // that the grid blocks, all steps together count its size.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "analysis/context.h"
 #include "analysis/flow.h"
@@ -47,10 +48,34 @@ private:
     return dim.at_most.value_or(Size::integer(1));
   }
 
+  // The number of positions of a window; nothing where it is not known before the call.
+  std::optional<Size> positions(const Size &start) const {
+    Size out = Size::integer(1);
+    for (const GridDim &dim : kernel_.grid) {
+      if (!mentions(start, Size::Op::grid, dim.name))
+        continue;
+      if (!context_.sizes_only(dim.size) && !dim.at_most)
+        return std::nullopt;
+      out = times(out, most_steps(dim));
+    }
+    return out;
+  }
+
+  // Elements along a dimension that all steps together touch: all, but where a table picks the windows, no more than
+  // those hold. (Of an output that is no partial one, they hold all.)
+  Size touched(const Var &var, const Dim &dim) const {
+    const bool picked = any_node(dim.start, [](const Size &s) { return s.op == Size::Op::table; });
+    if (!picked || (var.kind == Var::Kind::output && !var.partial))
+      return dim.extent;
+    const std::optional<Size> windows = positions(dim.start);
+    return windows ? Size::make(Size::Op::min, {dim.extent, times(*windows, dim.block)}) : dim.extent;
+  }
+
   void operand(VarId id) {
     const Var &var = kernel_.vars[id];
     OperandFact &fact = context_.facts.operands[id];
     fact.elements = fact.step_elements = Size::integer(1);
+    Size moved = Size::integer(1);
     for (const Dim &dim : var.dims) {
       bool rows = false; // of a packed array, whose elements the ragged dimension counts
       for (const Dim &other : var.dims)
@@ -58,6 +83,7 @@ private:
       if (rows)
         continue;
       fact.elements = times(fact.elements, dim.extent);
+      moved = times(moved, touched(var, dim));
       fact.step_elements = times(fact.step_elements, dim.block);
     }
     if (var.kind != Var::Kind::input && var.kind != Var::Kind::output)
@@ -68,7 +94,7 @@ private:
     const bool output = var.kind == Var::Kind::output;
     Size &all = output ? counts_.bytes_written : counts_.bytes_read;
     Size &step = output ? counts_.step_bytes_written : counts_.step_bytes_read;
-    all = plus(all, times(fact.elements, width));
+    all = plus(all, times(moved, width));
     step = plus(step, times(fact.step_elements, width));
   }
 

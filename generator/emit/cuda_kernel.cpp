@@ -353,15 +353,19 @@ void CudaKernel::declare_spare(const std::string &variable, const std::string &d
 }
 
 std::string CudaKernel::without_unused(std::string body) {
-  for (auto spare = spare_.rbegin(); spare != spare_.rend(); ++spare) {
-    const size_t at = body.find(spare->second);
-    if (at == std::string::npos)
-      continue;
-    std::string rest = body;
-    rest.erase(at, spare->second.size());
-    if (!mentions_word(rest, spare->first))
-      body = rest;
-  }
+  const auto end_of_block = [&](size_t at) {
+    for (int depth = 0; at < body.size() && depth >= 0; ++at)
+      depth += body[at] == '{' ? 1 : body[at] == '}' ? -1 : 0;
+    return at;
+  };
+  for (auto spare = spare_.rbegin(); spare != spare_.rend(); ++spare)
+    for (size_t at = 0; (at = body.find(spare->second, at)) != std::string::npos;) {
+      const size_t begin = at + spare->second.size(); // other blocks may have another variable of the name
+      if (mentions_word(body.substr(begin, end_of_block(begin) - begin), spare->first))
+        at = begin;
+      else
+        body.erase(at, spare->second.size());
+    }
   spare_.clear();
   return body;
 }

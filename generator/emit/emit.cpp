@@ -141,13 +141,23 @@ namespace {
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+bool begins_word(const std::string &text, size_t at) {
+  return at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.');
+}
+
+// Does the comment of its line begin before it?
+bool in_comment(const std::string &text, size_t at, const std::string &mark) {
+  const size_t line = text.rfind('\n', at) + 1; // 0 where there is none
+  return std::string_view(text).substr(line, at - line).find(mark) != std::string_view::npos;
+}
+
 } // namespace
 
 // What follows a point is the name of a member.
-bool mentions_word(const std::string &text, const std::string &word) {
+bool mentions_word(const std::string &text, const std::string &word, const std::string &comment) {
   for (size_t at = 0; (at = text.find(word, at)) != std::string::npos; at += word.size())
-    if ((at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.')) &&
-        (at + word.size() == text.size() || !is_word(text[at + word.size()])))
+    if (begins_word(text, at) && (at + word.size() == text.size() || !is_word(text[at + word.size()])) &&
+        !in_comment(text, at, comment))
       return true;
   return false;
 }
@@ -155,9 +165,14 @@ bool mentions_word(const std::string &text, const std::string &word) {
 std::set<std::string> words_of(const std::string &text) {
   std::set<std::string> out;
   for (auto end = text.begin(); end != text.end();) {
-    const auto begin = std::find_if(end, text.end(), is_word);
+    const auto begin = std::find_if(end, text.end(), [](char c) { return is_word(c) || c == '/'; });
+    if (begin != text.end() && *begin == '/') { // a division, or a comment up to the end of its line
+      const bool comment = begin + 1 != text.end() && *(begin + 1) == '/';
+      end = comment ? std::find(begin, text.end(), '\n') : begin + 1;
+      continue;
+    }
     end = std::find_if_not(begin, text.end(), is_word);
-    if (begin != end && (begin == text.begin() || *(begin - 1) != '.'))
+    if (begin != end && begins_word(text, static_cast<size_t>(begin - text.begin())))
       out.emplace(begin, end);
   }
   return out;

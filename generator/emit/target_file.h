@@ -62,8 +62,8 @@ Checks checks_of(const Function &function, const Variation &variation, Spelling 
 std::string small_text(const Variation &variation, Printer &printer);
 // `(void)N;` for those of the names that the text does not mention.
 std::string silence_unused(const std::vector<std::string> &names, const std::string &text);
-// Does the identifier occur in the text?
-bool mentions_word(const std::string &text, const std::string &word);
+// Does the identifier occur in the text, comments left out?
+bool mentions_word(const std::string &text, const std::string &word, const std::string &comment = "//");
 // All identifiers that it mentions.
 std::set<std::string> words_of(const std::string &text);
 

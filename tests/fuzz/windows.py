@@ -56,6 +56,33 @@ def windows(frame):
     some_body(frame, outputs)
 
 
+def beside_windows(frame):
+    """Whole arrays, read where the windows of the outputs are, or near; the first window may begin outside."""
+    r, body = frame.rng, frame.body
+    n, c = frame.axis(plain=True), frame.axis(plain=True)
+    size = r.choice([2, 3, 4, 6])
+    before = r.choice([0, 0, 1, size - 1])
+    frame.use("whole arrays beside windows")
+    whole = [frame.input(frame.ordered({n} | set(frame.subset([c]))), plain=True) for _ in range(r.choice([1, 1, 2]))]
+    cover_axes(frame, [c])
+    outputs = []
+    for _ in range(r.choice([1, 2])):
+        axes = frame.ordered({n} | set(frame.subset([c])))
+        outputs.append(frame.output(axes, plain=True, block=[size if a == n else "whole" for a in axes],
+                                    offset=[f"{size} * i - {before}" if a == n else 0 for a in axes]))
+    frame.grid("i", size=f"({n} + {before + size - 1}) / {size}")
+    block_axes(frame, [n])
+    steps_of(frame, ["i"])
+    for v in whole:
+        v.readable = False  # as long as the axis, and windows are not
+        place = r.choice([f"index({n})", f"index({n})", n, f"size({n}) - 1 - index({n})", f"index({n}) - 1",
+                          f"(index({n}) * 3 + 1) % size({n})"])
+        node = Node(f"at({v.name}, {n} = {place})", [], v.cls, v.axes, v.bound, v.grain, v.unsigned, v.exact)
+        v.elements = ()
+        body.statements.append(body.declare("auto", node))
+    some_body(frame, outputs, (0, 3), (0, 2))
+
+
 def overlapping(frame):
     """Windows by offset that overlap, and read `outside` at the ends."""
     r, body = frame.rng, frame.body

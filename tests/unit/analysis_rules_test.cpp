@@ -550,3 +550,18 @@ TEST_CASE("counts of bytes and operations") {
   CHECK(is(a.facts.counts.bytes_read, Size::make(Size::Op::add, {product({m, k, four}), product({k, n, four})})));
   CHECK(is(a.facts.counts.step_bytes_written, Size::integer(8 * 16 * 4)));
 }
+
+TEST_CASE("arrays of several sizes along an axis count what their windows touch") {
+  const auto bytes = [](const std::string &arrays) {
+    const Analysed a =
+        legal("kernel = \"k\"\ntables.t = { type = \"i32[T]\", range = \"M / 4\", unique = true, where = \"host\" }\n" +
+              arrays + "grid.s = { size = \"T\" }\nbody = 'y = x;'\n");
+    return to_string(a.facts.counts.bytes_read) + " read, " + to_string(a.facts.counts.bytes_written) + " written";
+  };
+  const std::string picked = "{ type = \"f32[R=M, N]\", block = [4, \"whole\"], index = [\"t[s]\", 0]";
+  const std::string each = "{ type = \"f32[R=4 * T, N]\", block = [4, \"whole\"], index = [\"s\", 0]";
+  CHECK(bytes("inputs.x = " + picked + " }\noutputs.y = " + each + " }\n") ==
+        "4 * N * min(M, 4 * T) read, 16 * N * T written");
+  CHECK(bytes("inputs.x = " + each + " }\noutputs.y = " + picked + ", partial = true }\n") ==
+        "16 * N * T read, 4 * N * min(M, 4 * T) written");
+}

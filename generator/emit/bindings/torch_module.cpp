@@ -13,6 +13,8 @@ namespace {
 using Op = Size::Op;
 using Kind = SignatureParameter::Kind;
 
+const char *const kPythonComment = "#"; // two slashes divide there
+
 class Module {
 public:
   explicit Module(const BindingInput &input) : s_(input.signature), input_(input) {}
@@ -34,7 +36,7 @@ public:
     const std::string helpers(trim(python_helpers(input_.templates, "bindings/numpy_helpers.py", rules)));
     const std::string body = types() + helpers + (helpers.empty() ? "" : "\n\n\n") + rules + function();
     std::string imports = "import importlib.util\n";
-    if (mentions_word(body, "math"))
+    if (mentions_word(body, "math", kPythonComment))
       imports += "import math\n";
     imports += std::string("import os\nimport shlex\n") + (s_.has_cuda ? "import shutil\n" : "") +
                "import subprocess\nimport sys\nimport tempfile\n";
@@ -126,7 +128,7 @@ private:
     std::string out;
     for (size_t i = s_.size_order.size(); i-- > 0;) {
       const SignatureSize &size = s_.sizes[s_.size_order[i]];
-      if (mentions_word(text + out, size_name(size.name)))
+      if (mentions_word(text + out, size_name(size.name), kPythonComment))
         out = "    " + size_name(size.name) + " = " + size_text(size.value) + "\n" + out;
     }
     return out;
