@@ -647,6 +647,15 @@ inline __attribute__((always_inline)) void for_lines(bool around, const T* at, i
   for_lanes<N, FarLanes<N>>(past == 0 ? first : first + N - past, end, step);
 }
 
+// The value in active lanes, `other` in the rest.
+template <class Active, class V>
+inline V keep(Active active, V value, typename std::enable_if<true, V>::type other) {
+  if constexpr (std::is_base_of_v<AllLanes<Active::kLanes>, Active>)
+    return value;
+  else
+    return choose(mask_of(active), value, other);
+}
+
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
 // multiply-add gives exactly. Where that is not finite, there is nothing to put right.
 template <class T, int N>
