@@ -13,5 +13,6 @@ int main() {
     std::fprintf(stderr, "unit_rows: %s\n", unit_rows_error(status));
     return 1;
   }
-  for (int64_t row = 0; row < rows; ++row) std::printf("%.4f %.4f\n", y[row * N], y[row * N + 1]);
+  for (int64_t row = 0; row < rows; ++row)
+    std::printf("%.4f %.4f\n", y[row * N], y[row * N + 1]);
 }
