@@ -111,15 +111,18 @@ class Kernel:
         return getattr(importlib.import_module(f"{package}.{module}"), self._function)
 
     def _compile(self, module):
-        library = self._folder / f"lib{module}.so"
-        if library.exists():
+        framework = module.rpartition("_")[2]
+        # Modules of frameworks with gradients build the libraries of those kernels, too, one after the other.
+        modules = [module] if framework == "numpy" else [file.stem for file in self._folder.glob(f"*_{framework}.py")]
+        libraries = [self._folder / f"lib{name}.so" for name in modules]
+        if all(library.exists() for library in libraries):
             return
         with cache.locked(self._folder.name):
-            if library.exists():
+            if all(library.exists() for library in libraries):
                 return
             for left in self._folder.glob("tmp*"):  # by a process that was killed
                 left.unlink()
-            print(f"kgen: compiling {self._name} for {module.rpartition('_')[2]}", file=sys.stderr, flush=True)
+            print(f"kgen: compiling {self._name} for {framework}", file=sys.stderr, flush=True)
             gpu = {} if shutil.which("nvidia-smi") else {"NVCC": ""}  # this machine's library needs no more
             done = subprocess.run([sys.executable, self._folder / f"{module}.py"], capture_output=True, text=True,
                                   env=dict(os.environ, **gpu))

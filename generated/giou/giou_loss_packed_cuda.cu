@@ -24,7 +24,6 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPackedWorkspace {
-  int64_t sum_size_n_parts;
   int64_t sum_each_parts;
   int64_t ticket;
   int64_t bytes = 0;
@@ -33,7 +32,6 @@ struct GiouLossPackedWorkspace {
     (void)B;
     (void)P;
     (void)N;
-    sum_size_n_parts = reserve(bytes, 1024, 8);
     sum_each_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -43,16 +41,13 @@ template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     giou_loss_packed_kernel(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                             Stored<T>* giou, Stored<T>* loss, Index B, Index P, Index N,
-                            int64_t* sum_size_n_parts, Value<T>* sum_each_parts, uint32_t* ticket,
-                            Index chunk) {
+                            Value<T>* sum_each_parts, uint32_t* ticket, Index chunk) {
   const Index first = Index(blockIdx.x) * chunk;
   const Index last = Index(smaller(first + chunk, B));
-  int64_t sum_size_n_own = 0;
   Value<T> sum_each_own = Value<T>(0);
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    if (threadIdx.x == 0) sum_size_n_own = sum_size_n_own + n_count;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       const Value<T> left_p =
           inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
@@ -79,26 +74,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       sum_each_own += Value<T>(1) - each;
     }
   }
-  const int64_t sum_size_n_part =
-      block_fold(sum_size_n_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
   const Value<T> sum_each_part =
       block_fold(sum_each_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-  if (threadIdx.x == 0) {
-    sum_size_n_parts[blockIdx.x] = sum_size_n_part;
-    sum_each_parts[blockIdx.x] = sum_each_part;
-  }
+  if (threadIdx.x == 0) sum_each_parts[blockIdx.x] = sum_each_part;
   if (!is_last_block(ticket, gridDim.x)) return;
-  int64_t sum_size_n_of_thread = 0;
   Value<T> sum_each_of_thread = Value<T>(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    sum_size_n_of_thread = sum_size_n_of_thread + sum_size_n_parts[part];
     sum_each_of_thread = sum_each_of_thread + sum_each_parts[part];
   }
-  const int64_t sum_size_n =
-      block_fold(sum_size_n_of_thread, [](int64_t one, int64_t other) { return int64_t(one + other); });
   const Value<T> sum_each =
       block_fold(sum_each_of_thread, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-  if (threadIdx.x == 0) loss[0] = to_stored<T>(sum_each / Value<T>(maximum(sum_size_n, int64_t{1})));
+  if (threadIdx.x == 0) loss[0] = to_stored<T>(sum_each / Value<T>(maximum(int64_t(N), int64_t{1})));
 }
 
 template <class Index, class T>
@@ -114,7 +100,6 @@ cudaError_t giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, co
   if (const cudaError_t error =
           launch(giou_loss_packed_kernel<Index, T>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
                  512, stream, box_start, pred, target, giou, loss, B, P, N,
-                 reinterpret_cast<int64_t*>(workspace + space.sum_size_n_parts),
                  reinterpret_cast<Value<T>*>(workspace + space.sum_each_parts),
                  reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
       error != cudaSuccess)

@@ -3,7 +3,7 @@
 // giou_loss_packed: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over all
 // targets, 0 where there are none
 //
-// Phase 1 of giou_loss_packed_f32: one thread computes sum_each, sum_size_n.
+// Phase 1 of giou_loss_packed_f32: one thread computes sum_each.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread computes loss.
 // Bytes that giou_loss_packed_f32 must move: 16 * N + 16 * P * B read, 4 * N + 4 written.
@@ -35,14 +35,13 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPackedWorkspace {
-  int64_t sum_size_n_parts, sum_each_parts;
+  int64_t sum_each_parts;
   int64_t bytes = 0;
 
   explicit GiouLossPackedWorkspace(int64_t B, int64_t P, int64_t N) {
     (void)B;
     (void)P;
     (void)N;
-    sum_size_n_parts = reserve(bytes, 256, 8);
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -53,19 +52,16 @@ void giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Sto
                       Stored<T>* giou, Stored<T>* loss, int64_t B, int64_t P, int64_t N, char* workspace) {
   const GiouLossPackedWorkspace<T> space(B, P, N);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  int64_t* const sum_size_n_parts = reinterpret_cast<int64_t*>(workspace + space.sum_size_n_parts);
   Value<T>* const sum_each_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_each_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      int64_t sum_size_n = 0;
       Value<T> sum_each = Value<T>(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
         const int64_t n_start = box_start[b];
         const int64_t n_count = box_start[b + 1] - n_start;
-        sum_size_n = sum_size_n + n_count;
         // One pass along n: sum_each; fills giou.
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
           Sum<Value<T>, kLanesOf<T>> sum_each_lanes = Value<T>(0);
@@ -103,19 +99,16 @@ void giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Sto
           sum_each += across(sum_each_lanes, [](auto one, auto other) IN_SET { return one + other; });
         }
       }
-      sum_size_n_parts[b_first / b_chunk] = sum_size_n;
       sum_each_parts[b_first / b_chunk] = sum_each;
     }
     if (around_caches) finish_stores();
   });
   // Puts the chunks together, in order: the bits are the same for any number of threads.
-  int64_t sum_size_n = 0;
   Value<T> sum_each = Value<T>(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    sum_size_n = sum_size_n + sum_size_n_parts[b_first / b_chunk];
     sum_each = sum_each + sum_each_parts[b_first / b_chunk];
   }
-  loss[0] = to_stored<T>(sum_each / Value<T>(maximum(sum_size_n, int64_t{1})));
+  loss[0] = to_stored<T>(sum_each / Value<T>(maximum(N, int64_t{1})));
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // giou_loss_ragged: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou, 0 of none;
 // picture_loss = by picture
 //
-// Phase 1 of giou_loss_ragged_f32: one thread computes sum_each_along_b_n, sum_size_n.
+// Phase 1 of giou_loss_ragged_f32: one thread computes sum_each_along_b_n.
 // Phase 2: chunks of B are folded at once, then combined in order, neighbours along N.
 // Phase 3: one thread computes loss.
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
@@ -35,13 +35,12 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossRaggedWorkspace {
-  int64_t sum_size_n_parts, sum_each_along_b_n_parts;
+  int64_t sum_each_along_b_n_parts;
   int64_t bytes = 0;
 
   explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
-    sum_size_n_parts = reserve(bytes, 256, 8);
     sum_each_along_b_n_parts = reserve(bytes, 256, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -53,20 +52,17 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
                       char* workspace) {
   const GiouLossRaggedWorkspace<T> space(B, N);
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
-  int64_t* const sum_size_n_parts = reinterpret_cast<int64_t*>(workspace + space.sum_size_n_parts);
   Value<T>* const sum_each_along_b_n_parts =
       reinterpret_cast<Value<T>*>(workspace + space.sum_each_along_b_n_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(dynamic) nowait)
     for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-      int64_t sum_size_n = 0;
       Value<T> sum_each_along_b_n = Value<T>(0);
       const int64_t b_end = smaller(b_first + b_chunk, B);
       for (int64_t b = b_first; b < b_end; ++b) {
         const int64_t n_start = box_start[b];
         const int64_t n_count = box_start[b + 1] - n_start;
-        sum_size_n = sum_size_n + n_count;
         Value<T> sum_each = Value<T>(0);
         // One pass along n: sum_each and sum_each_along_b_n; fills giou.
         for (int64_t n_block = 0; n_block < n_count; n_block += 4096) {
@@ -103,19 +99,16 @@ void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Sto
         }
         picture_loss[b] = to_stored<T>(sum_each / Value<T>(maximum(n_count, int64_t{1})));
       }
-      sum_size_n_parts[b_first / b_chunk] = sum_size_n;
       sum_each_along_b_n_parts[b_first / b_chunk] = sum_each_along_b_n;
     }
     if (around_caches) finish_stores();
   });
   // Puts the chunks together, in order: the bits are the same for any number of threads.
-  int64_t sum_size_n = 0;
   Value<T> sum_each_along_b_n = Value<T>(0);
   for (int64_t b_first = 0; b_first < B; b_first += b_chunk) {
-    sum_size_n = sum_size_n + sum_size_n_parts[b_first / b_chunk];
     sum_each_along_b_n = sum_each_along_b_n + sum_each_along_b_n_parts[b_first / b_chunk];
   }
-  loss[0] = to_stored<T>(sum_each_along_b_n / Value<T>(maximum(sum_size_n, int64_t{1})));
+  loss[0] = to_stored<T>(sum_each_along_b_n / Value<T>(maximum(N, int64_t{1})));
 }
 
 // Checks the arguments, then runs.

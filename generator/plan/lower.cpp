@@ -202,6 +202,8 @@ private:
         return make_constant(kernel_, Type::boolean, *known ? 1 : 0, 0);
       if (e.op == Op::choose && mentions_present(e.args[0]))
         return hoist_optional(e, context, out);
+      if (const AxisId axis = e.op == Op::fold ? summed_rows(e) : kNone; axis != kNone)
+        return make_cast(kernel_, make_size(kernel_, axis, kSizeOfRows), e.type);
       if (e.op == Op::fold)
         return e.monoid == Monoid::mean ? mean(e, context, out) : fold(e, context, out);
       if (e.op == Op::scan)
@@ -434,6 +436,16 @@ private:
         make_op(kernel_, Op::choose, Type::i64,
                 {none, make_constant(kernel_, Type::i64, -1, 0), make_op(kernel_, Op::sub, Type::i64, {found, shift})});
     return make_op(kernel_, Op::add, Type::i64, {place, shift});
+  }
+
+  // Of `sum(size(N), B)`, N ragged over B: N, for the lengths of all rows are its total. Else kNone.
+  AxisId summed_rows(const Expr &e) const {
+    const Expr &length = kernel_.expr(e.args[0]);
+    const bool sum = e.monoid == Monoid::sum && e.args.size() == 1 && length.op == Op::size && length.ref == kNone;
+    if (!sum || length.integer != kSizeOfAxis)
+      return kNone;
+    const Axis &axis = kernel_.axes[length.axis];
+    return axis.ragged != kNone && e.reduced == AxisSet::of(axis.over) ? length.axis : kNone;
   }
 
   // mean = sum / number of lanes; the number is the product of the sizes, or a count where lanes are chosen.

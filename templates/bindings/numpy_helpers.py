@@ -118,5 +118,5 @@ def _mismatch(name, dimension, array, expression, value, others):
     return ValueError(f"dimension {dimension} of {name} is {array.shape[dimension]}, not {what}{by}")
 //@ _wrong_argument
 def _wrong_argument(error, names):
-    number, reason = str(error).removeprefix("argument ").split(": ", 1)
-    return TypeError(f"{names[int(number) - 1]}: {reason}")
+    number = str(error).removeprefix("argument ").partition(":")[0]
+    return TypeError(f"{names[int(number) - 1]} must be a number")

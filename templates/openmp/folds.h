@@ -132,7 +132,7 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   }
   return scan_result<kStep, kExclusive>(totals, before);
 }
-//@ add_product: lanes_multiply_add for_lanes
+//@ add_product: lanes_multiply_add keep
 // Adds what a and b make to the totals of the lanes that take part.
 template <class T, int N, class Active>
 inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a,

@@ -169,6 +169,8 @@ class NumpyBinding(unittest.TestCase):
         self.assert_refused(ValueError, ["N"], lambda: function(made)(M=1, N=-1))
         self.assert_refused(ValueError, ["N"], lambda: function(made)(M=1, N=2**64))
         arguments = scalars.calls[0].arguments
+        self.assert_refused(TypeError, ["b must be a number"],
+                            lambda: function(scalars)(arguments[0], 1.0, "2", *arguments[3:]))
         for i, wrong, kind in ((1, "a", TypeError), (3, None, TypeError), (4, 2**31, ValueError), (6, -1, ValueError),
                                (5, 0.5, TypeError)):
             self.assert_refused(kind, [parameters(scalars)[i]], lambda: function(scalars)(

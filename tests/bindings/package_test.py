@@ -211,6 +211,13 @@ class Package(unittest.TestCase):
         kgen.load(SCALE)
         self.assertFalse(half.exists())
 
+    def test_a_build_that_stops_before_the_gradient_is_made_again(self):
+        import torch
+        soft, x = kgen.load(SOFT), torch.ones(1, 2, requires_grad=True)
+        folder = next(path for path in self.cache.iterdir() if path.is_dir())
+        (folder / "libsoft_torch.so").write_text("the first library; the second one was never made")
+        torch.testing.assert_close(soft(x), torch.softmax(x, -1))
+
     def test_a_cache_that_cannot_be_written_is_an_exception_with_the_way_out(self):
         self.cache.write_text("a file")
         self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)

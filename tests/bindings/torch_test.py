@@ -217,6 +217,13 @@ class TorchBinding(unittest.TestCase):
         self.assert_refused(["y", "overlap"], lambda: torch.ops.kgen.split_out(good, torch.zeros(6), G=2, y=good))
         self.assert_refused(["start"], lambda: function(named("ragged"))(torch.tensor([3, 0]), torch.zeros(3)))
 
+    def test_arrays_on_two_devices_are_both_named(self):
+        # A call of the operator for the CPU with an array that lies elsewhere; torch itself goes to that of the other.
+        x, w = tensors(named("split").calls[0].arguments)
+        on_cpu = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+        self.assert_refused(["x and w are not on the same device"], lambda: torch.ops.kgen.split.default.redispatch(
+            on_cpu, x, w.to("meta"), G=2))
+
     def test_types_of_torch_are_choices(self):
         x = tensor(matrix.numbers(4))
         self.assertEqual(function(named("types_only"))(x, U=torch.bfloat16).dtype, torch.bfloat16)

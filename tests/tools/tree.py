@@ -20,8 +20,8 @@ def files():
 def is_code(path):
     """C++ that people write: not emitted files, not goldens."""
     parts = path.split("/")
-    return (parts[0] in ("generator", "tests", "bench") and path.endswith((".h", ".cpp", ".cu", ".cuh"))
-            and not any(part.startswith("golden") for part in parts))
+    return (parts[0] in ("generator", "tests", "bench", "examples") and path.endswith((".h", ".cpp", ".cu", ".cuh"))
+            and "kernels" not in parts and not any(part.startswith("golden") for part in parts))
 
 
 def is_helpers(path):

@@ -463,3 +463,18 @@ body = 'o = sum(x, N) / sum(y, N);')"));
   CHECK(text.find("sum_x_part = ") != std::string::npos);
   CHECK(print(plan_of(kMatmul + "body = 'z = dot(x, y, K);'")).find('#') == std::string::npos);
 }
+
+TEST_CASE("the lengths of all ragged rows together are their total, so that nothing waits for a pass over the rows") {
+  const Plan plan = plan_of(R"(kernel = "shares"
+axes.N = { ragged = "start", over = "B" }
+tables.start = "i64[B + 1]"
+inputs.x = "f32[B, N]"
+outputs.y = "f32[B, N]"
+body = '''
+real square = exp(x * x);
+y = square / sum(size(N), B) + square;
+''')");
+  REQUIRE(plan.phases.size() == 1);
+  CHECK(plan.phases[0].kind == Phase::Kind::parallel);
+  CHECK(shape(plan).find("reduction") == std::string::npos);
+}

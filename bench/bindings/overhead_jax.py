@@ -1,17 +1,14 @@
-"""How long a jitted call on tiny arrays takes, and the same through a handler that is written by hand.
-
-jax_overhead.py KGEN
-"""
+"""Jitted calls with tiny arrays of JAX: the binding, and a handler by hand for one type: overhead_jax.py KGEN"""
 import ctypes
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import jax
 import jax.numpy as jnp
+import turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BY_HAND = """
@@ -37,13 +34,6 @@ def by_hand(folder):
     return lambda x: jax.ffi.ffi_call("by_hand", jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
 
 
-def microseconds(function, x, calls=100):
-    begin = time.perf_counter()
-    for _ in range(calls):
-        function(x).block_until_ready()
-    return (time.perf_counter() - begin) / calls * 1e6
-
-
 def main():
     kgen = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as name:
@@ -54,9 +44,8 @@ def main():
         sys.path.insert(0, name)
         from softmax_jax import softmax
         functions, x = [jax.jit(softmax), jax.jit(by_hand(folder))], jnp.ones((3, 4))
-        times = [[microseconds(function, x) for function in functions] for _ in range(200)]
-    ours, hand = (min(column) for column in zip(*times[10:]))
-    print(f"the binding {ours:.1f} us, by hand {hand:.1f} us: {ours / hand:.2f} times")
+        sides = {name: lambda f=f: f(x).block_until_ready() for name, f in zip(("ours", "by hand"), functions)}
+        turns.tell(turns.best(turns.measure(sides, rounds=200, calls=50)))
 
 
 main()

@@ -1,16 +1,16 @@
-"""The time of a call with tiny arrays, beside a binding by hand with the same checks: overhead.py KGEN
-
-Prints microseconds; no test, for on a busy machine it tells nothing.
-"""
+"""Calls with tiny arrays of NumPy: the binding, `kgen.load`, and ctypes by hand with the same checks: overhead_numpy.py KGEN"""
 import ctypes
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import timeit
 
 import numpy as np
+import turns
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bindings"))
+import kgen  # noqa: E402
 
 SPEC = """kernel = "muladd"
 types.T = ["f32", "f64"]
@@ -44,18 +44,18 @@ def by_hand(library):
 
 
 def main():
-    kgen = str(pathlib.Path(sys.argv[1]).resolve())
+    program = str(pathlib.Path(sys.argv[1]).resolve())
     with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(KGEN_EXECUTABLE=program, KGEN_CACHE_DIR=folder + "/cache")
         pathlib.Path(folder, "muladd.toml").write_text(SPEC)
-        subprocess.run([kgen, "muladd.toml", "--bind", "numpy"], cwd=folder, check=True, capture_output=True)
+        subprocess.run([program, "muladd.toml", "--bind", "numpy"], cwd=folder, check=True, capture_output=True)
         subprocess.run([sys.executable, "muladd_numpy.py"], cwd=folder, check=True)
         sys.path.insert(0, folder)
         import muladd_numpy
         a = np.ones(8, "f4")
-        for name, function in (("generated", muladd_numpy.muladd), ("by hand", by_hand(muladd_numpy._library))):
-            best = min(timeit.repeat(lambda: function(a, a, 1.0), number=20000, repeat=9)) / 20000
-            print(f"{name:10} {best * 1e6:6.2f} us")
+        functions = {"ours": muladd_numpy.muladd, "kgen.load": kgen.load(SPEC), "by hand": by_hand(muladd_numpy._library)}
+        sides = {name: lambda f=f: f(a, a, 1.0) for name, f in functions.items()}
+        turns.tell(turns.best(turns.measure(sides, rounds=400, calls=100)))
 
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 main()

@@ -1,15 +1,13 @@
-"""The time of a call with tiny tensors, beside an operator written by hand with the same checks: torch_overhead.py KGEN
-
-Prints microseconds; no test, for on a busy machine it tells nothing.
-"""
+"""Calls with tiny tensors of torch: the operator, and a stable one by hand with the same checks and register_autograd, both
+without and with a gradient: overhead_torch.py KGEN"""
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
-import timeit
 
 import torch
+import turns
 
 SPEC = """kernel = "muladd"
 types.T = ["f32", "f64"]
@@ -56,7 +54,9 @@ def by_hand(folder):
                    cwd=folder, check=True)
     torch.ops.load_library(folder / "libby_hand.so")
     torch.library.register_fake("by_hand::muladd", lambda a, b, c: torch.empty_like(a))
-    torch.library.register_autograd("by_hand::muladd", lambda ctx, d: (d, d, None))
+    keep = lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2])
+    gradients = lambda ctx, d: (d * ctx.saved_tensors[1], d * ctx.saved_tensors[0], None)
+    torch.library.register_autograd("by_hand::muladd", gradients, setup_context=keep)
     return torch.ops.by_hand.muladd.default
 
 
@@ -65,19 +65,18 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "muladd.toml").write_text(SPEC)
+        subprocess.run([kgen, "grad", "muladd.toml", "-o", "."], cwd=folder, check=True, capture_output=True)
         subprocess.run([kgen, "muladd.toml", "--targets", "openmp", "--bind", "torch"], cwd=folder, check=True,
                        capture_output=True)
         subprocess.run([sys.executable, "muladd_torch.py"], cwd=folder, check=True)
         sys.path.insert(0, name)
         import muladd_torch
-        a = torch.ones(8)
-        functions = {"by hand": by_hand(folder), "generated": muladd_torch.muladd}
-        best = dict.fromkeys(functions, 1.0)
-        for _ in range(300):
-            for label, function in functions.items():
-                best[label] = min(best[label], timeit.timeit(lambda: function(a, a, 1.0), number=100) / 100)
-        for label, time in best.items():
-            print(f"{label:10} {time * 1e6:6.2f} us")
+        plain, learned = torch.ones(8), torch.ones(8, requires_grad=True)
+        sides = {}
+        for label, function in (("ours", muladd_torch.muladd), ("by hand", by_hand(folder))):
+            sides[label] = lambda f=function: f(plain, plain, 1.0)
+            sides[label + ", forward of a gradient"] = lambda f=function: f(learned, learned, 1.0)
+        turns.tell(turns.best(turns.measure(sides, rounds=400, calls=100)))
 
 
 main()
