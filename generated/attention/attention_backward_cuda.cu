@@ -3,12 +3,13 @@
 // attention_backward: The gradient of attention by q, k and v, given that of o
 //
 // Plan of attention_backward_f32: a block for each of B*H, neighbours along D.
-// Kept by each worker: s, p, sum_p, v_share.
+// Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B
 //   + 512 * H * B * R written.
 
 #include "attention_backward.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cuda_runtime.h>
 
@@ -31,9 +32,9 @@ struct AttentionBackwardD64Workspace {
     (void)D;
     attention_backward_d64_kernel_tiles =
         reserve(bytes,
-                workspace_tiles(
-                    padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4),
-                    32768, smaller(B * H, 1024)),
+                workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
+                                    padded_bytes(S, 4) + padded_bytes(R, 4),
+                                32768, smaller(B * H, 1024)),
                 1);
   }
 };
@@ -44,6 +45,130 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                   const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
                                   Stored<T>* d_k, Stored<T>* d_v, Index B, Index H, Index S, Index R,
                                   char* tiles, int64_t tile_bytes) {
+  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
+  float* const p = take<float>(tile, S * R);
+  float* const sum_p = take<float>(tile, S);
+  float* const sum_d_o_v = take<float>(tile, S * R);
+  float* const sum_d_o_o = take<float>(tile, S);
+  float* const s_per_s_r_bh = take<float>(tile, R);
+  for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
+    const Index bh = item;
+    for (Index s_index = 0; s_index < S; ++s_index) {
+      float greatest_s = -INFINITY;
+      float greatest_s_own = -INFINITY;
+      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        float sum_q_k = 0.0f;
+        sum_d_o_v[s_index * R + r] = 0.0f;
+        // One pass along d: sum_q_k and sum_d_o_v.
+        for (Index d = 0; d < 64; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+          sum_d_o_v[s_index * R + r] +=
+              to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(v[(bh * R + r) * 64 + d]);
+        }
+        const float s = scale * sum_q_k;
+        greatest_s_own = maximum(greatest_s_own, s);
+        s_per_s_r_bh[r] = scale * sum_q_k;
+      }
+      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                             return float(maximum(one, other));
+                           }));
+      __syncthreads();
+      if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
+      __syncthreads();
+      float sum_p_own = 0.0f;
+      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
+        sum_p_own += p[s_index * R + r];
+      }
+      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
+      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
+      __syncthreads();
+      if (threadIdx.x == 0) sum_d_o_o[s_index] = 0.0f;
+      __syncthreads();
+      float sum_d_o_o_own = 0.0f;
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+        sum_d_o_o_own +=
+            to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(o[(bh * S + s_index) * 64 + d]);
+      }
+      const float whole_sum_d_o_o =
+          block_fold(sum_d_o_o_own, [](float one, float other) { return float(one + other); });
+      if (threadIdx.x == 0) sum_d_o_o[s_index] = sum_d_o_o[s_index] + whole_sum_d_o_o;
+      __syncthreads();
+      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+        float sum_k_p_v_share = 0.0f;
+        // One pass along r: sum_k_p_v_share.
+        for (Index r = 0; r < R; ++r) {
+          const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+          sum_k_p_v_share += to_value<T>(k[(bh * R + r) * 64 + d]) * p[s_index * R + r] * v_share;
+        }
+        d_q[(bh * S + s_index) * 64 + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
+      }
+      __syncthreads();
+      __syncthreads();
+    }
+    __syncthreads();
+    for (Index point = Index(threadIdx.x); point < R * 64; point += Index(blockDim.x)) {
+      const Index r = Index(point / 64);
+      const Index d = Index(point % 64);
+      float sum_q_p_v_share = 0.0f;
+      float sum_d_o_p = 0.0f;
+      // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+      for (Index s_index = 0; s_index < S; ++s_index) {
+        const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+        sum_q_p_v_share +=
+            to_value<T>(q[(bh * S + s_index) * 64 + d]) * p[s_index * R + r] * v_share / sum_p[s_index];
+        sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * p[s_index * R + r] / sum_p[s_index];
+      }
+      d_k[(bh * R + r) * 64 + d] = to_stored<T>(scale * sum_q_p_v_share);
+      d_v[(bh * R + r) * 64 + d] = to_stored<T>(sum_d_o_p);
+    }
+    __syncthreads();
+  }
+}
+
+template <class Index, class T>
+cudaError_t attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                   const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
+                                   Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D,
+                                   int64_t R, char* workspace, cudaStream_t stream) {
+  const AttentionBackwardD64Workspace space(B, H, S, D, R);
+  const int64_t tile_bytes = padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
+                             padded_bytes(S, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d64_kernel_tiles;
+  if (const cudaError_t error =
+          launch(attention_backward_d64_kernel<Index, T>, smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
+                 block_threads(larger(R, larger(64, R * 64)), B * H),
+                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, o, d_o, scale, d_q,
+                 d_k, d_v, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct AttentionBackwardD64InPartWorkspace {
+  int64_t attention_backward_d64_in_part_kernel_tiles;
+  int64_t bytes = 0;
+
+  explicit AttentionBackwardD64InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+    (void)D;
+    attention_backward_d64_in_part_kernel_tiles =
+        reserve(bytes,
+                workspace_tiles(
+                    padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4),
+                    32768, smaller(B * H, 1024)),
+                1);
+  }
+};
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    attention_backward_d64_in_part_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                          const Stored<T>* o, const Stored<T>* d_o, float scale,
+                                          Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, Index B, Index H,
+                                          Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const s = take<float>(tile, R);
@@ -137,20 +262,21 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                   const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                   Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D,
-                                   int64_t R, char* workspace, cudaStream_t stream) {
-  const AttentionBackwardD64Workspace space(B, H, S, D, R);
+cudaError_t attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                           const Stored<T>* o, const Stored<T>* d_o, float scale,
+                                           Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, int64_t B,
+                                           int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
+                                           cudaStream_t stream) {
+  const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
   const int64_t tile_bytes =
       padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d64_kernel_tiles;
-  if (const cudaError_t error =
-          launch(attention_backward_d64_kernel<Index, T>, smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(larger(R, larger(64, R * 64)), B * H),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, o, d_o, scale, d_q,
-                 d_k, d_v, B, H, S, R, tiles, tile_bytes);
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d64_in_part_kernel_tiles;
+  if (const cudaError_t error = launch(attention_backward_d64_in_part_kernel<Index, T>,
+                                       smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(R, larger(64, R * 64)), B * H),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, o, d_o, scale, d_q, d_k, d_v, B, H, S, R, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -165,9 +291,9 @@ struct AttentionBackwardD128Workspace {
     (void)D;
     attention_backward_d128_kernel_tiles =
         reserve(bytes,
-                workspace_tiles(
-                    padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4),
-                    32768, smaller(B * H, 1024)),
+                workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
+                                    padded_bytes(S, 4) + padded_bytes(R, 4),
+                                32768, smaller(B * H, 1024)),
                 1);
   }
 };
@@ -178,6 +304,130 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                    const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
                                    Stored<T>* d_k, Stored<T>* d_v, Index B, Index H, Index S, Index R,
                                    char* tiles, int64_t tile_bytes) {
+  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
+  float* const p = take<float>(tile, S * R);
+  float* const sum_p = take<float>(tile, S);
+  float* const sum_d_o_v = take<float>(tile, S * R);
+  float* const sum_d_o_o = take<float>(tile, S);
+  float* const s_per_s_r_bh = take<float>(tile, R);
+  for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
+    const Index bh = item;
+    for (Index s_index = 0; s_index < S; ++s_index) {
+      float greatest_s = -INFINITY;
+      float greatest_s_own = -INFINITY;
+      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        float sum_q_k = 0.0f;
+        sum_d_o_v[s_index * R + r] = 0.0f;
+        // One pass along d: sum_q_k and sum_d_o_v.
+        for (Index d = 0; d < 128; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
+          sum_d_o_v[s_index * R + r] +=
+              to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * to_value<T>(v[(bh * R + r) * 128 + d]);
+        }
+        const float s = scale * sum_q_k;
+        greatest_s_own = maximum(greatest_s_own, s);
+        s_per_s_r_bh[r] = scale * sum_q_k;
+      }
+      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                             return float(maximum(one, other));
+                           }));
+      __syncthreads();
+      if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
+      __syncthreads();
+      float sum_p_own = 0.0f;
+      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
+        sum_p_own += p[s_index * R + r];
+      }
+      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
+      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
+      __syncthreads();
+      if (threadIdx.x == 0) sum_d_o_o[s_index] = 0.0f;
+      __syncthreads();
+      float sum_d_o_o_own = 0.0f;
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+        sum_d_o_o_own +=
+            to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * to_value<T>(o[(bh * S + s_index) * 128 + d]);
+      }
+      const float whole_sum_d_o_o =
+          block_fold(sum_d_o_o_own, [](float one, float other) { return float(one + other); });
+      if (threadIdx.x == 0) sum_d_o_o[s_index] = sum_d_o_o[s_index] + whole_sum_d_o_o;
+      __syncthreads();
+      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
+        float sum_k_p_v_share = 0.0f;
+        // One pass along r: sum_k_p_v_share.
+        for (Index r = 0; r < R; ++r) {
+          const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+          sum_k_p_v_share += to_value<T>(k[(bh * R + r) * 128 + d]) * p[s_index * R + r] * v_share;
+        }
+        d_q[(bh * S + s_index) * 128 + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
+      }
+      __syncthreads();
+      __syncthreads();
+    }
+    __syncthreads();
+    for (Index point = Index(threadIdx.x); point < R * 128; point += Index(blockDim.x)) {
+      const Index r = Index(point / 128);
+      const Index d = Index(point % 128);
+      float sum_q_p_v_share = 0.0f;
+      float sum_d_o_p = 0.0f;
+      // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+      for (Index s_index = 0; s_index < S; ++s_index) {
+        const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+        sum_q_p_v_share +=
+            to_value<T>(q[(bh * S + s_index) * 128 + d]) * p[s_index * R + r] * v_share / sum_p[s_index];
+        sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * p[s_index * R + r] / sum_p[s_index];
+      }
+      d_k[(bh * R + r) * 128 + d] = to_stored<T>(scale * sum_q_p_v_share);
+      d_v[(bh * R + r) * 128 + d] = to_stored<T>(sum_d_o_p);
+    }
+    __syncthreads();
+  }
+}
+
+template <class Index, class T>
+cudaError_t attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                    const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
+                                    Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
+                                    int64_t D, int64_t R, char* workspace, cudaStream_t stream) {
+  const AttentionBackwardD128Workspace space(B, H, S, D, R);
+  const int64_t tile_bytes = padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
+                             padded_bytes(S, 4) + padded_bytes(R, 4);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d128_kernel_tiles;
+  if (const cudaError_t error = launch(attention_backward_d128_kernel<Index, T>,
+                                       smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
+                                       block_threads(larger(R, larger(128, R * 128)), B * H),
+                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
+                                       v, o, d_o, scale, d_q, d_k, d_v, B, H, S, R, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct AttentionBackwardD128InPartWorkspace {
+  int64_t attention_backward_d128_in_part_kernel_tiles;
+  int64_t bytes = 0;
+
+  explicit AttentionBackwardD128InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+    (void)D;
+    attention_backward_d128_in_part_kernel_tiles =
+        reserve(bytes,
+                workspace_tiles(
+                    padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4),
+                    32768, smaller(B * H, 1024)),
+                1);
+  }
+};
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    attention_backward_d128_in_part_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                           const Stored<T>* o, const Stored<T>* d_o, float scale,
+                                           Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, Index B, Index H,
+                                           Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const s = take<float>(tile, R);
@@ -271,16 +521,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                    const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                    Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
-                                    int64_t D, int64_t R, char* workspace, cudaStream_t stream) {
-  const AttentionBackwardD128Workspace space(B, H, S, D, R);
+cudaError_t attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                            const Stored<T>* o, const Stored<T>* d_o, float scale,
+                                            Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, int64_t B,
+                                            int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
+                                            cudaStream_t stream) {
+  const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
   const int64_t tile_bytes =
       padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_backward_d128_kernel<Index, T>,
+  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d128_in_part_kernel_tiles;
+  if (const cudaError_t error = launch(attention_backward_d128_in_part_kernel<Index, T>,
                                        smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
                                        block_threads(larger(R, larger(128, R * 128)), B * H),
                                        512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
@@ -311,24 +562,42 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   if (D == 64) {
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionBackwardD64Workspace space(B, H, S, D, R);
+    if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
+      const AttentionBackwardD64Workspace space(B, H, S, D, R);
+      const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+      if (memory.status != 0) return memory.status;
+      return cuda_status(small ? attention_backward_d64<int32_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+                                                                    H, S, D, R, memory.data, queue)
+                               : attention_backward_d64<int64_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+                                                                    H, S, D, R, memory.data, queue));
+    }
+    const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? attention_backward_d64<int32_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H,
-                                                                  S, D, R, memory.data, queue)
-                             : attention_backward_d64<int64_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H,
-                                                                  S, D, R, memory.data, queue));
+    return cuda_status(small ? attention_backward_d64_in_part<int32_t, T>(
+                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue)
+                             : attention_backward_d64_in_part<int64_t, T>(
+                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionBackwardD128Workspace space(B, H, S, D, R);
+    if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
+      const AttentionBackwardD128Workspace space(B, H, S, D, R);
+      const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+      if (memory.status != 0) return memory.status;
+      return cuda_status(small ? attention_backward_d128<int32_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+                                                                     H, S, D, R, memory.data, queue)
+                               : attention_backward_d128<int64_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+                                                                     H, S, D, R, memory.data, queue));
+    }
+    const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? attention_backward_d128<int32_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
-                                                                   H, S, D, R, memory.data, queue)
-                             : attention_backward_d128<int64_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
-                                                                   H, S, D, R, memory.data, queue));
+    return cuda_status(small ? attention_backward_d128_in_part<int32_t, T>(
+                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue)
+                             : attention_backward_d128_in_part<int64_t, T>(
+                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }
@@ -338,8 +607,14 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if (const int status = check_sizes({{10, B}, {11, H}, {12, S}, {13, D}, {14, R}})) return -status;
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return AttentionBackwardD64Workspace(B, H, S, D, R).bytes;
-  if (D == 128) return AttentionBackwardD128Workspace(B, H, S, D, R).bytes;
+  if (D == 64) {
+    return std::max(AttentionBackwardD64Workspace(B, H, S, D, R).bytes,
+                    AttentionBackwardD64InPartWorkspace(B, H, S, D, R).bytes);
+  }
+  if (D == 128) {
+    return std::max(AttentionBackwardD128Workspace(B, H, S, D, R).bytes,
+                    AttentionBackwardD128InPartWorkspace(B, H, S, D, R).bytes);
+  }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }
 

@@ -3,15 +3,17 @@
 // attention_backward: The gradient of attention by q, k and v, given that of o
 //
 // Plan of attention_backward_f32: threads share B*H, neighbours along D.
-// Kept by each worker: s, p, sum_p, v_share.
+// Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B
 //   + 512 * H * B * R written.
+// Where an output is not wanted: one step after the other.
 
 #include "attention_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
 
+#include <algorithm>
 #include <cmath>
 
 #include "../kgen_openmp.h"
@@ -35,15 +37,16 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardD64Workspace {
-  int64_t s, p, sum_p, v_share, threads, most_threads;
+  int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    s = reserve(thread_bytes, R, 4);
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
-    v_share = reserve(thread_bytes, S * R, 4);
+    sum_d_o_v = reserve(thread_bytes, S * R, 4);
+    sum_d_o_o = reserve(thread_bytes, S, 4);
+    s_per_s_r_bh = reserve(thread_bytes, R, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -56,6 +59,126 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
                             int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                             int64_t threads) {
   const AttentionBackwardD64Workspace space(B, H, S, D, R);
+  const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
+  in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
+    float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
+    float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
+    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
+    OMP(omp for schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_index = 0; s_index < S; ++s_index) {
+        float greatest_s = -INFINITY;
+        // One pass along r: greatest_s; fills sum_d_o_v and s_per_s_r_bh.
+        for (int64_t r = 0; r < R; ++r) {
+          float sum_q_k = 0.0f;
+          float sum_d_o_v_here = 0.0f;
+          // One pass along d: sum_q_k and sum_d_o_v_here.
+          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+          Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              0, 64, [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
+                add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                            to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+                add_product(sum_d_o_v_here_lanes, active,
+                            to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                            to_value<T>(load(&v[(bh * R + r) * 64 + d], active)));
+              });
+          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_o_v_here +=
+              across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_o_v[s_index * R + r] = sum_d_o_v_here;
+          const float s = rounded(scale * sum_q_k);
+          greatest_s = maximum(greatest_s, s);
+          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
+        }
+        float sum_p_here = 0.0f;
+        // One pass along r: sum_p_here; fills p.
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
+                                store(&p[s_index * R + r], active, p_here);
+                                sum_p_here_lanes += keep(active, p_here, 0.0f);
+                              });
+          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        }
+        sum_p[s_index] = sum_p_here;
+        float sum_d_o_o_here = 0.0f;
+        // One pass along d: sum_d_o_o_here.
+        Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+        for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+          add_product(sum_d_o_o_here_lanes, active,
+                      to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                      to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
+        });
+        sum_d_o_o_here +=
+            across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_d_o_o[s_index] = sum_d_o_o_here;
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+          Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
+          // One pass along r: sum_k_p_v_share.
+          for (int64_t r = 0; r < R; ++r) {
+            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o_here;
+            sum_k_p_v_share =
+                multiply_add(to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * p[s_index * R + r],
+                             v_share, sum_k_p_v_share);
+          }
+          store_around(&d_q[(bh * S + s_index) * 64 + d], active,
+                       to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
+        });
+      }
+      for (int64_t r = 0; r < R; ++r) {
+        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+          Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
+          Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+          // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+          for (int64_t s_index = 0; s_index < S; ++s_index) {
+            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+            sum_q_p_v_share += quotient(
+                to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r] * v_share,
+                sum_p[s_index]);
+            sum_d_o_p +=
+                quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r],
+                         sum_p[s_index]);
+          }
+          store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share),
+                       around_caches);
+          store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct AttentionBackwardD64InPartWorkspace {
+  int64_t s, p, sum_p, v_share, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit AttentionBackwardD64InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+    (void)D;
+    s = reserve(thread_bytes, R, 4);
+    p = reserve(thread_bytes, S * R, 4);
+    sum_p = reserve(thread_bytes, S, 4);
+    v_share = reserve(thread_bytes, S * R, 4);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For calls that do not want all outputs.
+template <class T>
+void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                    const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
+                                    Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
+                                    int64_t D, int64_t R, char* workspace, int64_t threads) {
+  const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
   in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const s = reinterpret_cast<float*>(mine + space.s);
@@ -160,15 +283,16 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
 
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardD128Workspace {
-  int64_t s, p, sum_p, v_share, threads, most_threads;
+  int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    s = reserve(thread_bytes, R, 4);
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
-    v_share = reserve(thread_bytes, S * R, 4);
+    sum_d_o_v = reserve(thread_bytes, S * R, 4);
+    sum_d_o_o = reserve(thread_bytes, S, 4);
+    s_per_s_r_bh = reserve(thread_bytes, R, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -181,6 +305,127 @@ void attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Store
                              Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                              char* workspace, int64_t threads) {
   const AttentionBackwardD128Workspace space(B, H, S, D, R);
+  const bool around_caches = B * H * R * 128 * (2 * kBytes<T>)+B * H * S * 128 * kBytes<T> >= kBeyondCaches;
+  in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    float* const p = reinterpret_cast<float*>(mine + space.p);
+    float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
+    float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
+    float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
+    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
+    OMP(omp for schedule(static) nowait)
+    for (int64_t bh = 0; bh < B * H; ++bh) {
+      for (int64_t s_index = 0; s_index < S; ++s_index) {
+        float greatest_s = -INFINITY;
+        // One pass along r: greatest_s; fills sum_d_o_v and s_per_s_r_bh.
+        for (int64_t r = 0; r < R; ++r) {
+          float sum_q_k = 0.0f;
+          float sum_d_o_v_here = 0.0f;
+          // One pass along d: sum_q_k and sum_d_o_v_here.
+          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+          Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128,
+                              [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
+                                add_product(sum_q_k_lanes, active,
+                                            to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
+                                            to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
+                                add_product(sum_d_o_v_here_lanes, active,
+                                            to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
+                                            to_value<T>(load(&v[(bh * R + r) * 128 + d], active)));
+                              });
+          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_o_v_here +=
+              across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_o_v[s_index * R + r] = sum_d_o_v_here;
+          const float s = rounded(scale * sum_q_k);
+          greatest_s = maximum(greatest_s, s);
+          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
+        }
+        float sum_p_here = 0.0f;
+        // One pass along r: sum_p_here; fills p.
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
+                                store(&p[s_index * R + r], active, p_here);
+                                sum_p_here_lanes += keep(active, p_here, 0.0f);
+                              });
+          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        }
+        sum_p[s_index] = sum_p_here;
+        float sum_d_o_o_here = 0.0f;
+        // One pass along d: sum_d_o_o_here.
+        Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+        for_lanes<kLanes32>(0, 128, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+          add_product(sum_d_o_o_here_lanes, active,
+                      to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
+                      to_value<T>(load(&o[(bh * S + s_index) * 128 + d], active)));
+        });
+        sum_d_o_o_here +=
+            across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_d_o_o[s_index] = sum_d_o_o_here;
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
+          Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
+          // One pass along r: sum_k_p_v_share.
+          for (int64_t r = 0; r < R; ++r) {
+            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o_here;
+            sum_k_p_v_share =
+                multiply_add(to_value<T>(load(&k[(bh * R + r) * 128 + d], active)) * p[s_index * R + r],
+                             v_share, sum_k_p_v_share);
+          }
+          store_around(&d_q[(bh * S + s_index) * 128 + d], active,
+                       to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
+        });
+      }
+      for (int64_t r = 0; r < R; ++r) {
+        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
+          Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
+          Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+          // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+          for (int64_t s_index = 0; s_index < S; ++s_index) {
+            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+            sum_q_p_v_share += quotient(
+                to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r] * v_share,
+                sum_p[s_index]);
+            sum_d_o_p +=
+                quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r],
+                         sum_p[s_index]);
+          }
+          store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share),
+                       around_caches);
+          store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct AttentionBackwardD128InPartWorkspace {
+  int64_t s, p, sum_p, v_share, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit AttentionBackwardD128InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+    (void)D;
+    s = reserve(thread_bytes, R, 4);
+    p = reserve(thread_bytes, S * R, 4);
+    sum_p = reserve(thread_bytes, S, 4);
+    v_share = reserve(thread_bytes, S * R, 4);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For calls that do not want all outputs.
+template <class T>
+void attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                     const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
+                                     Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
+                                     int64_t D, int64_t R, char* workspace, int64_t threads) {
+  const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
   in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const s = reinterpret_cast<float*>(mine + space.s);
@@ -302,19 +547,35 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionBackwardD64Workspace space(B, H, S, D, R);
+    if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
+      const AttentionBackwardD64Workspace space(B, H, S, D, R);
+      const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+      if (memory.status != 0) return memory.status;
+      attention_backward_d64<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+                                memory.threads);
+      return 0;
+    }
+    const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_backward_d64<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
-                              memory.threads);
+    attention_backward_d64_in_part<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+                                      memory.threads);
     return 0;
   }
   if (D == 128) {
-    const AttentionBackwardD128Workspace space(B, H, S, D, R);
+    if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
+      const AttentionBackwardD128Workspace space(B, H, S, D, R);
+      const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+      if (memory.status != 0) return memory.status;
+      attention_backward_d128<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+                                 memory.threads);
+      return 0;
+    }
+    const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_backward_d128<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
-                               memory.threads);
+    attention_backward_d128_in_part<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+                                       memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 13);
@@ -325,8 +586,14 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if (const int status = check_sizes({{10, B}, {11, H}, {12, S}, {13, D}, {14, R}})) return -status;
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionBackwardD64Workspace(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionBackwardD128Workspace(B, H, S, D, R));
+  if (D == 64) {
+    return std::max(bytes_of_team(AttentionBackwardD64Workspace(B, H, S, D, R)),
+                    bytes_of_team(AttentionBackwardD64InPartWorkspace(B, H, S, D, R)));
+  }
+  if (D == 128) {
+    return std::max(bytes_of_team(AttentionBackwardD128Workspace(B, H, S, D, R)),
+                    bytes_of_team(AttentionBackwardD128InPartWorkspace(B, H, S, D, R)));
+  }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }
 

@@ -2,8 +2,9 @@
 //
 // activation_backward: The gradient of activation by x and bias, given that of y
 //
-// Plan of activation_backward_relu_f32: a block for each of N, neighbours along N.
-// Kept by each worker: d_y_scaled.
+// Phase 1 of activation_backward_relu_f32: a thread for each of N, neighbours along N, where size(N)
+//   >= 4096.
+// Phase 2: a block for each of N, neighbours along N, unless size(N) >= 4096.
 // Bytes that activation_backward_relu_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows
 //   written.
 
@@ -21,22 +22,98 @@ namespace {
 
 using namespace kgen_cuda;
 
+template <class Index, class T>
+__global__ void __launch_bounds__(256)
+    activation_backward_relu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
+  const Index n = item;
+  float sum_d_y_scaled = 0.0f;
+  if (bias != nullptr) {
+    sum_d_y_scaled = 0.0f;
+    // One pass along row: sum_d_y_scaled.
+    for (Index row = 0; row < rows; ++row) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+      sum_d_y_scaled += d_y_scaled;
+    }
+  }
+  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    const float v =
+        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+    d_x[row * N + n] = to_stored<T>(d_y_scaled);
+  }
+}
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    activation_backward_relu_part2_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
+  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
+    const Index n = item;
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      float sum_d_y_scaled_own = 0.0f;
+      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+        sum_d_y_scaled_own += d_y_scaled;
+      }
+      sum_d_y_scaled =
+          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+    }
+    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
+    }
+  }
+}
+
+template <class Index, class T>
+cudaError_t activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                     Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
+                                     cudaStream_t stream) {
+  if (N >= 4096) {
+    if (const cudaError_t error = launch(activation_backward_relu_part1_kernel<Index, T>, ceil_div(N, 256),
+                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  } else {
+    if (const cudaError_t error =
+            launch(activation_backward_relu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
 // Where the intermediates lie in the workspace.
-struct ActivationBackwardReluWorkspace {
-  int64_t activation_backward_relu_kernel_tiles;
+struct ActivationBackwardReluInPartWorkspace {
+  int64_t activation_backward_relu_in_part_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit ActivationBackwardReluWorkspace(int64_t rows, int64_t N) {
-    activation_backward_relu_kernel_tiles =
+  explicit ActivationBackwardReluInPartWorkspace(int64_t rows, int64_t N) {
+    activation_backward_relu_in_part_kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_relu_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                    Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N, char* tiles,
-                                    int64_t tile_bytes) {
+    activation_backward_relu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                            Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N,
+                                            char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const d_y_scaled = take<float>(tile, rows);
@@ -74,17 +151,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                     Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                     char* workspace, cudaStream_t stream) {
-  const ActivationBackwardReluWorkspace space(rows, N);
+cudaError_t activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
+                                             char* workspace, cudaStream_t stream) {
+  const ActivationBackwardReluInPartWorkspace space(rows, N);
   const int64_t tile_bytes = padded_bytes(rows, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_relu_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_relu_in_part_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error =
-          launch(wide ? activation_backward_relu_kernel<true, Index, T>
-                      : activation_backward_relu_kernel<false, Index, T>,
+          launch(wide ? activation_backward_relu_in_part_kernel<true, Index, T>
+                      : activation_backward_relu_in_part_kernel<false, Index, T>,
                  smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
                  512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
                  rows, N, tiles, tile_bytes);
@@ -93,22 +170,102 @@ cudaError_t activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, 
   return cudaSuccess;
 }
 
+template <class Index, class T>
+__global__ void __launch_bounds__(256)
+    activation_backward_gelu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
+  const Index n = item;
+  float sum_d_y_scaled = 0.0f;
+  if (bias != nullptr) {
+    sum_d_y_scaled = 0.0f;
+    // One pass along row: sum_d_y_scaled.
+    for (Index row = 0; row < rows; ++row) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
+                               (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
+      sum_d_y_scaled += d_y_scaled;
+    }
+  }
+  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    const float v =
+        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+    const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
+                             (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
+    d_x[row * N + n] = to_stored<T>(d_y_scaled);
+  }
+}
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    activation_backward_gelu_part2_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
+  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
+    const Index n = item;
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      float sum_d_y_scaled_own = 0.0f;
+      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
+                                                                  0.3989423f * v * expf(-0.5f * v * v));
+        sum_d_y_scaled_own += d_y_scaled;
+      }
+      sum_d_y_scaled =
+          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+    }
+    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
+                               (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
+    }
+  }
+}
+
+template <class Index, class T>
+cudaError_t activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                     Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
+                                     cudaStream_t stream) {
+  if (N >= 4096) {
+    if (const cudaError_t error = launch(activation_backward_gelu_part1_kernel<Index, T>, ceil_div(N, 256),
+                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  } else {
+    if (const cudaError_t error =
+            launch(activation_backward_gelu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
 // Where the intermediates lie in the workspace.
-struct ActivationBackwardGeluWorkspace {
-  int64_t activation_backward_gelu_kernel_tiles;
+struct ActivationBackwardGeluInPartWorkspace {
+  int64_t activation_backward_gelu_in_part_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit ActivationBackwardGeluWorkspace(int64_t rows, int64_t N) {
-    activation_backward_gelu_kernel_tiles =
+  explicit ActivationBackwardGeluInPartWorkspace(int64_t rows, int64_t N) {
+    activation_backward_gelu_in_part_kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_gelu_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                    Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N, char* tiles,
-                                    int64_t tile_bytes) {
+    activation_backward_gelu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                            Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N,
+                                            char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const d_y_scaled = take<float>(tile, rows);
@@ -147,17 +304,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                     Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                     char* workspace, cudaStream_t stream) {
-  const ActivationBackwardGeluWorkspace space(rows, N);
+cudaError_t activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
+                                             char* workspace, cudaStream_t stream) {
+  const ActivationBackwardGeluInPartWorkspace space(rows, N);
   const int64_t tile_bytes = padded_bytes(rows, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_gelu_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_gelu_in_part_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error =
-          launch(wide ? activation_backward_gelu_kernel<true, Index, T>
-                      : activation_backward_gelu_kernel<false, Index, T>,
+          launch(wide ? activation_backward_gelu_in_part_kernel<true, Index, T>
+                      : activation_backward_gelu_in_part_kernel<false, Index, T>,
                  smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
                  512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
                  rows, N, tiles, tile_bytes);
@@ -166,22 +323,98 @@ cudaError_t activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, 
   return cudaSuccess;
 }
 
+template <class Index, class T>
+__global__ void __launch_bounds__(256)
+    activation_backward_silu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
+  const Index n = item;
+  float sum_d_y_scaled = 0.0f;
+  if (bias != nullptr) {
+    sum_d_y_scaled = 0.0f;
+    // One pass along row: sum_d_y_scaled.
+    for (Index row = 0; row < rows; ++row) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+      sum_d_y_scaled += d_y_scaled;
+    }
+  }
+  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    const float v =
+        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+    d_x[row * N + n] = to_stored<T>(d_y_scaled);
+  }
+}
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    activation_backward_silu_part2_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
+  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
+    const Index n = item;
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      float sum_d_y_scaled_own = 0.0f;
+      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+        sum_d_y_scaled_own += d_y_scaled;
+      }
+      sum_d_y_scaled =
+          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+    }
+    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
+    }
+  }
+}
+
+template <class Index, class T>
+cudaError_t activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                     Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
+                                     cudaStream_t stream) {
+  if (N >= 4096) {
+    if (const cudaError_t error = launch(activation_backward_silu_part1_kernel<Index, T>, ceil_div(N, 256),
+                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  } else {
+    if (const cudaError_t error =
+            launch(activation_backward_silu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
 // Where the intermediates lie in the workspace.
-struct ActivationBackwardSiluWorkspace {
-  int64_t activation_backward_silu_kernel_tiles;
+struct ActivationBackwardSiluInPartWorkspace {
+  int64_t activation_backward_silu_in_part_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit ActivationBackwardSiluWorkspace(int64_t rows, int64_t N) {
-    activation_backward_silu_kernel_tiles =
+  explicit ActivationBackwardSiluInPartWorkspace(int64_t rows, int64_t N) {
+    activation_backward_silu_in_part_kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_silu_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                    Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N, char* tiles,
-                                    int64_t tile_bytes) {
+    activation_backward_silu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                            Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N,
+                                            char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const d_y_scaled = take<float>(tile, rows);
@@ -219,17 +452,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                     Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                     char* workspace, cudaStream_t stream) {
-  const ActivationBackwardSiluWorkspace space(rows, N);
+cudaError_t activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
+                                             char* workspace, cudaStream_t stream) {
+  const ActivationBackwardSiluInPartWorkspace space(rows, N);
   const int64_t tile_bytes = padded_bytes(rows, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_silu_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_silu_in_part_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error =
-          launch(wide ? activation_backward_silu_kernel<true, Index, T>
-                      : activation_backward_silu_kernel<false, Index, T>,
+          launch(wide ? activation_backward_silu_in_part_kernel<true, Index, T>
+                      : activation_backward_silu_in_part_kernel<false, Index, T>,
                  smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
                  512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
                  rows, N, tiles, tile_bytes);
@@ -238,22 +471,109 @@ cudaError_t activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, 
   return cudaSuccess;
 }
 
+template <class Index, class T>
+__global__ void __launch_bounds__(256)
+    activation_backward_squared_relu_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
+                                                  const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
+                                                  Index rows, Index N) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
+  const Index n = item;
+  float sum_d_y_scaled = 0.0f;
+  if (bias != nullptr) {
+    sum_d_y_scaled = 0.0f;
+    // One pass along row: sum_d_y_scaled.
+    for (Index row = 0; row < rows; ++row) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float r = maximum(v, 0.0f);
+      const float d_r = 2.0f * r;
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
+      sum_d_y_scaled += d_y_scaled;
+    }
+  }
+  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    const float v =
+        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+    const float r = maximum(v, 0.0f);
+    const float d_r = 2.0f * r;
+    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
+    d_x[row * N + n] = to_stored<T>(d_y_scaled);
+  }
+}
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    activation_backward_squared_relu_part2_kernel(const Stored<T>* x, const Stored<T>* bias,
+                                                  const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
+                                                  Index rows, Index N) {
+  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
+    const Index n = item;
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      float sum_d_y_scaled_own = 0.0f;
+      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float r = maximum(v, 0.0f);
+        const float d_r = 2.0f * r;
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
+        sum_d_y_scaled_own += d_y_scaled;
+      }
+      sum_d_y_scaled =
+          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+    }
+    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      const float v =
+          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
+      const float r = maximum(v, 0.0f);
+      const float d_r = 2.0f * r;
+      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
+    }
+  }
+}
+
+template <class Index, class T>
+cudaError_t activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
+                                             cudaStream_t stream) {
+  if (N >= 4096) {
+    if (const cudaError_t error =
+            launch(activation_backward_squared_relu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream,
+                   x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  } else {
+    if (const cudaError_t error =
+            launch(activation_backward_squared_relu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
 // Where the intermediates lie in the workspace.
-struct ActivationBackwardSquaredReluWorkspace {
-  int64_t activation_backward_squared_relu_kernel_tiles;
+struct ActivationBackwardSquaredReluInPartWorkspace {
+  int64_t activation_backward_squared_relu_in_part_kernel_tiles;
   int64_t bytes = 0;
 
-  explicit ActivationBackwardSquaredReluWorkspace(int64_t rows, int64_t N) {
-    activation_backward_squared_relu_kernel_tiles =
+  explicit ActivationBackwardSquaredReluInPartWorkspace(int64_t rows, int64_t N) {
+    activation_backward_squared_relu_in_part_kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_squared_relu_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                            Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N,
-                                            char* tiles, int64_t tile_bytes) {
+    activation_backward_squared_relu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias,
+                                                    const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
+                                                    Index rows, Index N, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const d_y_scaled = take<float>(tile, rows);
@@ -293,17 +613,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                             char* workspace, cudaStream_t stream) {
-  const ActivationBackwardSquaredReluWorkspace space(rows, N);
+cudaError_t activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T>* bias,
+                                                     const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
+                                                     int64_t rows, int64_t N, char* workspace,
+                                                     cudaStream_t stream) {
+  const ActivationBackwardSquaredReluInPartWorkspace space(rows, N);
   const int64_t tile_bytes = padded_bytes(rows, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_squared_relu_kernel_tiles;
+  char* const tiles =
+      in_shared ? nullptr : workspace + space.activation_backward_squared_relu_in_part_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error =
-          launch(wide ? activation_backward_squared_relu_kernel<true, Index, T>
-                      : activation_backward_squared_relu_kernel<false, Index, T>,
+          launch(wide ? activation_backward_squared_relu_in_part_kernel<true, Index, T>
+                      : activation_backward_squared_relu_in_part_kernel<false, Index, T>,
                  smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
                  512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
                  rows, N, tiles, tile_bytes);
@@ -313,10 +635,10 @@ cudaError_t activation_backward_squared_relu(const Stored<T>* x, const Stored<T>
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
+template <class SpaceInPart, class T, class Run, class RunWide, class RunInPart, class RunInPartWide>
 int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, T* d_bias, int64_t rows,
                                int64_t N, void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                               RunWide run_wide) {
+                               RunWide run_wide, RunInPart run_in_part, RunInPartWide run_in_part_wide) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, bias, {N}, kMayBeNull},
@@ -327,19 +649,23 @@ int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, 
   if ((rows == 0 || N == 0) && N == 0) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(rows, N);
+  if (d_x != nullptr && d_bias != nullptr) {
+    return cuda_status(small ? run(x, bias, d_y, d_x, d_bias, rows, N, queue)
+                             : run_wide(x, bias, d_y, d_x, d_bias, rows, N, queue));
+  }
+  const SpaceInPart space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, bias, d_y, d_x, d_bias, rows, N, memory.data, queue)
-                           : run_wide(x, bias, d_y, d_x, d_bias, rows, N, memory.data, queue));
+  return cuda_status(small ? run_in_part(x, bias, d_y, d_x, d_bias, rows, N, memory.data, queue)
+                           : run_in_part_wide(x, bias, d_y, d_x, d_bias, rows, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class SpaceInPart>
 int64_t workspace_of_activation_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  return Space(rows, N).bytes;
+  return SpaceInPart(rows, N).bytes;
 }
 
 }  // namespace
@@ -354,20 +680,22 @@ int64_t workspace_of_activation_backward(int64_t rows, int64_t N) {
                                                    void* workspace, int64_t workspace_bytes, void* stream) { \
     return launch_activation_backward<SPACE>(x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, \
                                              stream, activation_backward_##KERNEL<int32_t, T>,               \
-                                             activation_backward_##KERNEL<int64_t, T>);                      \
+                                             activation_backward_##KERNEL<int64_t, T>,                       \
+                                             activation_backward_##KERNEL##_in_part<int32_t, T>,             \
+                                             activation_backward_##KERNEL##_in_part<int64_t, T>);            \
   }
-ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, ActivationBackwardReluWorkspace, float, relu, float)
-ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, ActivationBackwardReluWorkspace, uint16_t, relu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(relu_f16, ActivationBackwardReluWorkspace, uint16_t, relu, F16)
-ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, ActivationBackwardGeluWorkspace, float, gelu, float)
-ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, ActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(gelu_f16, ActivationBackwardGeluWorkspace, uint16_t, gelu, F16)
-ACTIVATION_BACKWARD_FUNCTIONS(silu_f32, ActivationBackwardSiluWorkspace, float, silu, float)
-ACTIVATION_BACKWARD_FUNCTIONS(silu_bf16, ActivationBackwardSiluWorkspace, uint16_t, silu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(silu_f16, ActivationBackwardSiluWorkspace, uint16_t, silu, F16)
-ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f32, ActivationBackwardSquaredReluWorkspace, float, squared_relu,
-                              float)
-ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_bf16, ActivationBackwardSquaredReluWorkspace, uint16_t,
+ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, ActivationBackwardReluInPartWorkspace, float, relu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, ActivationBackwardReluInPartWorkspace, uint16_t, relu, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(relu_f16, ActivationBackwardReluInPartWorkspace, uint16_t, relu, F16)
+ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, ActivationBackwardGeluInPartWorkspace, float, gelu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, ActivationBackwardGeluInPartWorkspace, uint16_t, gelu, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(gelu_f16, ActivationBackwardGeluInPartWorkspace, uint16_t, gelu, F16)
+ACTIVATION_BACKWARD_FUNCTIONS(silu_f32, ActivationBackwardSiluInPartWorkspace, float, silu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(silu_bf16, ActivationBackwardSiluInPartWorkspace, uint16_t, silu, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(silu_f16, ActivationBackwardSiluInPartWorkspace, uint16_t, silu, F16)
+ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f32, ActivationBackwardSquaredReluInPartWorkspace, float,
+                              squared_relu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_bf16, ActivationBackwardSquaredReluInPartWorkspace, uint16_t,
                               squared_relu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f16, ActivationBackwardSquaredReluWorkspace, uint16_t,
+ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f16, ActivationBackwardSquaredReluInPartWorkspace, uint16_t,
                               squared_relu, F16)

@@ -61,12 +61,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
       const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
       const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
-      const Value<T> area_p = (right_p - left_p) * (bottom_p - top_p);
-      const Value<T> area_t = (right_t - left_t) * (bottom_t - top_t);
-      const Value<T> overlap = maximum(minimum(right_p, right_t) - maximum(left_p, left_t), Value<T>(0)) *
-                               maximum(minimum(bottom_p, bottom_t) - maximum(top_p, top_t), Value<T>(0));
-      const Value<T> hull = maximum(maximum(right_p, right_t) - minimum(left_p, left_t), Value<T>(0)) *
-                            maximum(maximum(bottom_p, bottom_t) - minimum(top_p, top_t), Value<T>(0));
+      const Value<T> width_p = right_p - left_p;
+      const Value<T> height_p = bottom_p - top_p;
+      const Value<T> width_t = right_t - left_t;
+      const Value<T> height_t = bottom_t - top_t;
+      const Value<T> area_p = width_p * height_p;
+      const Value<T> area_t = width_t * height_t;
+      const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+      const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+      const Value<T> overlap = maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
+      const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+      const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+      const Value<T> hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
       const Value<T> joined = area_p + area_t - overlap;
       const Value<T> each =
           overlap / maximum(joined, Value<T>(1e-05)) - (hull - joined) / maximum(hull, Value<T>(1e-05));

@@ -65,12 +65,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const float top_t = to_value<T>(target_pack[4 * i + 1]);
       const float right_t = to_value<T>(target_pack[4 * i + 2]);
       const float bottom_t = to_value<T>(target_pack[4 * i + 3]);
-      const float area_p = (right_p - left_p) * (bottom_p - top_p);
-      const float area_t = (right_t - left_t) * (bottom_t - top_t);
-      const float overlap = maximum(minimum(right_p, right_t) - maximum(left_p, left_t), 0.0f) *
-                            maximum(minimum(bottom_p, bottom_t) - maximum(top_p, top_t), 0.0f);
-      const float hull = maximum(maximum(right_p, right_t) - minimum(left_p, left_t), 0.0f) *
-                         maximum(maximum(bottom_p, bottom_t) - minimum(top_p, top_t), 0.0f);
+      const float width_p = right_p - left_p;
+      const float height_p = bottom_p - top_p;
+      const float width_t = right_t - left_t;
+      const float height_t = bottom_t - top_t;
+      const float area_p = width_p * height_p;
+      const float area_t = width_t * height_t;
+      const float shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+      const float shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+      const float overlap = maximum(shared_width, 0.0f) * maximum(shared_height, 0.0f);
+      const float hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+      const float hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+      const float hull = maximum(hull_width, 0.0f) * maximum(hull_height, 0.0f);
       const float joined = area_p + area_t - overlap;
       const float each = float(int32_t(mask_here)) *
                          (overlap / maximum(joined, 1e-05f) - (hull - joined) / maximum(hull, 1e-05f));
@@ -166,12 +172,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
       const double top_t = target_pack[4 * i + 1];
       const double right_t = target_pack[4 * i + 2];
       const double bottom_t = target_pack[4 * i + 3];
-      const double area_p = (right_p - left_p) * (bottom_p - top_p);
-      const double area_t = (right_t - left_t) * (bottom_t - top_t);
-      const double overlap = maximum(minimum(right_p, right_t) - maximum(left_p, left_t), 0.0) *
-                             maximum(minimum(bottom_p, bottom_t) - maximum(top_p, top_t), 0.0);
-      const double hull = maximum(maximum(right_p, right_t) - minimum(left_p, left_t), 0.0) *
-                          maximum(maximum(bottom_p, bottom_t) - minimum(top_p, top_t), 0.0);
+      const double width_p = right_p - left_p;
+      const double height_p = bottom_p - top_p;
+      const double width_t = right_t - left_t;
+      const double height_t = bottom_t - top_t;
+      const double area_p = width_p * height_p;
+      const double area_t = width_t * height_t;
+      const double shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+      const double shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+      const double overlap = maximum(shared_width, 0.0) * maximum(shared_height, 0.0);
+      const double hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+      const double hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+      const double hull = maximum(hull_width, 0.0) * maximum(hull_height, 0.0);
       const double joined = area_p + area_t - overlap;
       const double each = double(int32_t(mask_here)) *
                           (overlap / maximum(joined, 1e-05) - (hull - joined) / maximum(hull, 1e-05));

@@ -78,12 +78,18 @@ void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>*
               const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
               const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
               const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
-              const auto area_p = (right_p - left_p) * (bottom_p - top_p);
-              const auto area_t = (right_t - left_t) * (bottom_t - top_t);
-              const auto overlap = maximum(lesser(right_p, right_t) - greater(left_p, left_t), Value<T>(0)) *
-                                   maximum(lesser(bottom_p, bottom_t) - greater(top_p, top_t), Value<T>(0));
-              const auto hull = maximum(greater(right_p, right_t) - lesser(left_p, left_t), Value<T>(0)) *
-                                maximum(greater(bottom_p, bottom_t) - lesser(top_p, top_t), Value<T>(0));
+              const auto width_p = right_p - left_p;
+              const auto height_p = bottom_p - top_p;
+              const auto width_t = right_t - left_t;
+              const auto height_t = bottom_t - top_t;
+              const auto area_p = width_p * height_p;
+              const auto area_t = width_t * height_t;
+              const auto shared_width = lesser(right_p, right_t) - greater(left_p, left_t);
+              const auto shared_height = lesser(bottom_p, bottom_t) - greater(top_p, top_t);
+              const auto overlap = maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
+              const auto hull_width = greater(right_p, right_t) - lesser(left_p, left_t);
+              const auto hull_height = greater(bottom_p, bottom_t) - lesser(top_p, top_t);
+              const auto hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
               const auto joined = area_p + area_t - overlap;
               const auto each = convert<Value<T>>(convert<int32_t>(mask_here)) *
                                 (overlap / maximum(joined, Value<T>(1e-05)) -

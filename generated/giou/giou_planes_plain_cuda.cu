@@ -42,22 +42,22 @@ __global__ void __launch_bounds__(256)
   Pack<Stored<T>, kElements> giou_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const Value<T> area_p = (to_value<T>(right_p_pack[i]) - to_value<T>(left_p_pack[i])) *
-                            (to_value<T>(bottom_p_pack[i]) - to_value<T>(top_p_pack[i]));
-    const Value<T> area_t = (to_value<T>(right_t_pack[i]) - to_value<T>(left_t_pack[i])) *
-                            (to_value<T>(bottom_t_pack[i]) - to_value<T>(top_t_pack[i]));
-    const Value<T> overlap = maximum(minimum(to_value<T>(right_p_pack[i]), to_value<T>(right_t_pack[i])) -
-                                         maximum(to_value<T>(left_p_pack[i]), to_value<T>(left_t_pack[i])),
-                                     Value<T>(0)) *
-                             maximum(minimum(to_value<T>(bottom_p_pack[i]), to_value<T>(bottom_t_pack[i])) -
-                                         maximum(to_value<T>(top_p_pack[i]), to_value<T>(top_t_pack[i])),
-                                     Value<T>(0));
-    const Value<T> hull = maximum(maximum(to_value<T>(right_p_pack[i]), to_value<T>(right_t_pack[i])) -
-                                      minimum(to_value<T>(left_p_pack[i]), to_value<T>(left_t_pack[i])),
-                                  Value<T>(0)) *
-                          maximum(maximum(to_value<T>(bottom_p_pack[i]), to_value<T>(bottom_t_pack[i])) -
-                                      minimum(to_value<T>(top_p_pack[i]), to_value<T>(top_t_pack[i])),
-                                  Value<T>(0));
+    const Value<T> width_p = to_value<T>(right_p_pack[i]) - to_value<T>(left_p_pack[i]);
+    const Value<T> height_p = to_value<T>(bottom_p_pack[i]) - to_value<T>(top_p_pack[i]);
+    const Value<T> width_t = to_value<T>(right_t_pack[i]) - to_value<T>(left_t_pack[i]);
+    const Value<T> height_t = to_value<T>(bottom_t_pack[i]) - to_value<T>(top_t_pack[i]);
+    const Value<T> area_p = width_p * height_p;
+    const Value<T> area_t = width_t * height_t;
+    const Value<T> shared_width = minimum(to_value<T>(right_p_pack[i]), to_value<T>(right_t_pack[i])) -
+                                  maximum(to_value<T>(left_p_pack[i]), to_value<T>(left_t_pack[i]));
+    const Value<T> shared_height = minimum(to_value<T>(bottom_p_pack[i]), to_value<T>(bottom_t_pack[i])) -
+                                   maximum(to_value<T>(top_p_pack[i]), to_value<T>(top_t_pack[i]));
+    const Value<T> overlap = maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
+    const Value<T> hull_width = maximum(to_value<T>(right_p_pack[i]), to_value<T>(right_t_pack[i])) -
+                                minimum(to_value<T>(left_p_pack[i]), to_value<T>(left_t_pack[i]));
+    const Value<T> hull_height = maximum(to_value<T>(bottom_p_pack[i]), to_value<T>(bottom_t_pack[i])) -
+                                 minimum(to_value<T>(top_p_pack[i]), to_value<T>(top_t_pack[i]));
+    const Value<T> hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
     const Value<T> joined = area_p + area_t - overlap;
     giou_pack[i] = to_stored<T>(overlap / maximum(joined, Value<T>(1e-05)) -
                                 (hull - joined) / maximum(hull, Value<T>(1e-05)));

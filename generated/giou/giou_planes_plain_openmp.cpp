@@ -44,24 +44,28 @@ void giou_planes_plain(const Stored<T>* left_p, const Stored<T>* top_p, const St
           around_caches, &giou[mn_first], mn_first, smaller(mn_first + 4096, M * N),
           [=](int64_t mn, auto active) IN_SET {
             if (around_caches)
-              prefetch_soon(2048, &left_p[mn], &top_p[mn], &right_p[mn], &bottom_p[mn], &left_t[mn],
-                            &top_t[mn], &right_t[mn], &bottom_t[mn]);
+              prefetch_soon(2048, &left_p[mn], &right_p[mn], &top_p[mn], &bottom_p[mn], &left_t[mn],
+                            &right_t[mn], &top_t[mn], &bottom_t[mn]);
             const auto left_p_here = to_value<T>(load_once(&left_p[mn], active));
-            const auto top_p_here = to_value<T>(load_once(&top_p[mn], active));
             const auto right_p_here = to_value<T>(load_once(&right_p[mn], active));
+            const auto width_p = right_p_here - left_p_here;
+            const auto top_p_here = to_value<T>(load_once(&top_p[mn], active));
             const auto bottom_p_here = to_value<T>(load_once(&bottom_p[mn], active));
-            const auto area_p = (right_p_here - left_p_here) * (bottom_p_here - top_p_here);
+            const auto height_p = bottom_p_here - top_p_here;
             const auto left_t_here = to_value<T>(load_once(&left_t[mn], active));
-            const auto top_t_here = to_value<T>(load_once(&top_t[mn], active));
             const auto right_t_here = to_value<T>(load_once(&right_t[mn], active));
+            const auto width_t = right_t_here - left_t_here;
+            const auto top_t_here = to_value<T>(load_once(&top_t[mn], active));
             const auto bottom_t_here = to_value<T>(load_once(&bottom_t[mn], active));
-            const auto area_t = (right_t_here - left_t_here) * (bottom_t_here - top_t_here);
-            const auto overlap =
-                maximum(lesser(right_p_here, right_t_here) - greater(left_p_here, left_t_here), Value<T>(0)) *
-                maximum(lesser(bottom_p_here, bottom_t_here) - greater(top_p_here, top_t_here), Value<T>(0));
-            const auto hull =
-                maximum(greater(right_p_here, right_t_here) - lesser(left_p_here, left_t_here), Value<T>(0)) *
-                maximum(greater(bottom_p_here, bottom_t_here) - lesser(top_p_here, top_t_here), Value<T>(0));
+            const auto height_t = bottom_t_here - top_t_here;
+            const auto area_p = width_p * height_p;
+            const auto area_t = width_t * height_t;
+            const auto shared_width = lesser(right_p_here, right_t_here) - greater(left_p_here, left_t_here);
+            const auto shared_height = lesser(bottom_p_here, bottom_t_here) - greater(top_p_here, top_t_here);
+            const auto overlap = maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
+            const auto hull_width = greater(right_p_here, right_t_here) - lesser(left_p_here, left_t_here);
+            const auto hull_height = greater(bottom_p_here, bottom_t_here) - lesser(top_p_here, top_t_here);
+            const auto hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
             const auto joined = area_p + area_t - overlap;
             store_around(&giou[mn], active,
                          to_stored<T>(overlap / maximum(joined, Value<T>(1e-05)) -

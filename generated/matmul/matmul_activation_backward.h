@@ -32,7 +32,8 @@
 //   nothing; its status is about the arguments and the launches.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
+//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
+//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   matmul_activation_backward_error explains it.
 
@@ -78,25 +79,29 @@ extern "C" {
 //   d_y: T[K, N], may be null
 //   d_bias: f32[N], may be null
 
-/* @function matmul_activation_backward_identity_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; in d_z f32 [M, N]; out? d_x f32 [M, K]; out? d_y f32 [K, N]; out? d_bias f32 [N]; size M; size K; size N; workspace workspace */
+/* @function matmul_activation_backward_identity_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; in d_z f32 [M, N]; out? d_x f32 [M, K]; out? d_y f32 [K, N]; out? d_bias f32 [N]; size M; size K; size N; workspace workspace; workspace_openmp workspace */
 int64_t matmul_activation_backward_identity_f32_cuda_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_backward_identity_f32_cuda(const float* x, const float* y, const float* bias,
                                                  const float* d_z, float* d_x, float* d_y, float* d_bias,
                                                  int64_t M, int64_t K, int64_t N, void* workspace,
                                                  int64_t workspace_bytes, void* stream);
+int64_t matmul_activation_backward_identity_f32_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_backward_identity_f32_openmp(const float* x, const float* y, const float* bias,
                                                    const float* d_z, float* d_x, float* d_y, float* d_bias,
-                                                   int64_t M, int64_t K, int64_t N);
+                                                   int64_t M, int64_t K, int64_t N, void* workspace,
+                                                   int64_t workspace_bytes);
 
-/* @function matmul_activation_backward_identity_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; in d_z bf16 [M, N]; out? d_x bf16 [M, K]; out? d_y bf16 [K, N]; out? d_bias f32 [N]; size M; size K; size N; workspace workspace */
+/* @function matmul_activation_backward_identity_bf16 args: in x bf16 [M, K]; in y bf16 [K, N]; in bias f32 [N]; in d_z bf16 [M, N]; out? d_x bf16 [M, K]; out? d_y bf16 [K, N]; out? d_bias f32 [N]; size M; size K; size N; workspace workspace; workspace_openmp workspace */
 int64_t matmul_activation_backward_identity_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_backward_identity_bf16_cuda(const uint16_t* x, const uint16_t* y, const float* bias,
                                                   const uint16_t* d_z, uint16_t* d_x, uint16_t* d_y,
                                                   float* d_bias, int64_t M, int64_t K, int64_t N,
                                                   void* workspace, int64_t workspace_bytes, void* stream);
+int64_t matmul_activation_backward_identity_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N);
 int matmul_activation_backward_identity_bf16_openmp(const uint16_t* x, const uint16_t* y, const float* bias,
                                                     const uint16_t* d_z, uint16_t* d_x, uint16_t* d_y,
-                                                    float* d_bias, int64_t M, int64_t K, int64_t N);
+                                                    float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                    void* workspace, int64_t workspace_bytes);
 
 /* @function matmul_activation_backward_relu_f32 args: in x f32 [M, K]; in y f32 [K, N]; in bias f32 [N]; in d_z f32 [M, N]; out? d_x f32 [M, K]; out? d_y f32 [K, N]; out? d_bias f32 [N]; size M; size K; size N; workspace workspace; workspace_openmp workspace */
 int64_t matmul_activation_backward_relu_f32_cuda_workspace(int64_t M, int64_t K, int64_t N);
@@ -213,54 +218,6 @@ static inline const char* matmul_activation_backward_error(int status) {
 
 // The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
 // and hides no C function.
-struct matmul_activation_backward_identity_f32_arguments {
-  const float* x = nullptr;
-  const float* y = nullptr;
-  const float* bias = nullptr;
-  const float* d_z = nullptr;
-  float* d_x = nullptr;
-  float* d_y = nullptr;
-  float* d_bias = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int matmul_activation_backward_cuda(const matmul_activation_backward_identity_f32_arguments& a,
-                                             void* stream) {
-    return matmul_activation_backward_identity_f32_cuda(a.x, a.y, a.bias, a.d_z, a.d_x, a.d_y, a.d_bias, a.M,
-                                                        a.K, a.N, a.workspace, a.workspace_bytes, stream);
-  }
-  friend int matmul_activation_backward_openmp(const matmul_activation_backward_identity_f32_arguments& a) {
-    return matmul_activation_backward_identity_f32_openmp(a.x, a.y, a.bias, a.d_z, a.d_x, a.d_y, a.d_bias,
-                                                          a.M, a.K, a.N);
-  }
-};
-struct matmul_activation_backward_identity_bf16_arguments {
-  const uint16_t* x = nullptr;
-  const uint16_t* y = nullptr;
-  const float* bias = nullptr;
-  const uint16_t* d_z = nullptr;
-  uint16_t* d_x = nullptr;
-  uint16_t* d_y = nullptr;
-  float* d_bias = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int matmul_activation_backward_cuda(const matmul_activation_backward_identity_bf16_arguments& a,
-                                             void* stream) {
-    return matmul_activation_backward_identity_bf16_cuda(a.x, a.y, a.bias, a.d_z, a.d_x, a.d_y, a.d_bias, a.M,
-                                                         a.K, a.N, a.workspace, a.workspace_bytes, stream);
-  }
-  friend int matmul_activation_backward_openmp(const matmul_activation_backward_identity_bf16_arguments& a) {
-    return matmul_activation_backward_identity_bf16_openmp(a.x, a.y, a.bias, a.d_z, a.d_x, a.d_y, a.d_bias,
-                                                           a.M, a.K, a.N);
-  }
-};
 template <class T, auto* kCuda, auto* kOpenmp>
 struct matmul_activation_backward_arguments {
   const T* x = nullptr;
@@ -285,6 +242,12 @@ struct matmul_activation_backward_arguments {
                    a.workspace_bytes);
   }
 };
+using matmul_activation_backward_identity_f32_arguments =
+    matmul_activation_backward_arguments<float, matmul_activation_backward_identity_f32_cuda,
+                                         matmul_activation_backward_identity_f32_openmp>;
+using matmul_activation_backward_identity_bf16_arguments =
+    matmul_activation_backward_arguments<uint16_t, matmul_activation_backward_identity_bf16_cuda,
+                                         matmul_activation_backward_identity_bf16_openmp>;
 using matmul_activation_backward_relu_f32_arguments =
     matmul_activation_backward_arguments<float, matmul_activation_backward_relu_f32_cuda,
                                          matmul_activation_backward_relu_f32_openmp>;

@@ -2,14 +2,16 @@
 //
 // matmul_activation_backward: The gradient of matmul_activation by x, y and bias, given that of z
 //
-// Phase 1 of matmul_activation_backward_identity_f32: one block computes slope_x.
-// Phase 2: a thread for each of N, neighbours along N.
-// Phase 3: a block for each of K, neighbours along N.
+// Phase 1 of matmul_activation_backward_identity_f32: some threads of a block for each of N,
+//   neighbours along N; several blocks share one where they are few and long.
+// Phase 2: a block for each of K, neighbours along N.
 // Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M
 //   * K read, 4 * N + 4 * N * K + 4 * M * K written.
 
 #include "matmul_activation_backward.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
@@ -24,10 +26,118 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardIdentityWorkspace {
-  int64_t slope_x;
+  int64_t sum_d_z_slope_x_parts;
+  int64_t sum_d_z_slope_x_tickets;
   int64_t bytes = 0;
 
   explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
+    (void)K;
+    sum_d_z_slope_x_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
+    sum_d_z_slope_x_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
+  }
+};
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    matmul_activation_backward_identity_part1_kernel(const Stored<T>* d_z, float* d_bias, Index M, Index N,
+                                                     float* sum_d_z_slope_x_parts,
+                                                     uint32_t* sum_d_z_slope_x_tickets, Index chunk,
+                                                     unsigned chunks) {
+  const Index items = Index(N);
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
+  const Index n = item;
+  float sum_d_z_slope_x = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, M));
+  float sum_d_z_slope_x_own = 0.0f;
+#pragma unroll 4
+  for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
+    const float slope_x = 1.0f;
+    sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x;
+  }
+  sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) sum_d_z_slope_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_d_z_slope_x_own;
+    if (!is_last_block(sum_d_z_slope_x_tickets + blockIdx.x / chunks, chunks)) return;
+    sum_d_z_slope_x_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      sum_d_z_slope_x_own = sum_d_z_slope_x_own + sum_d_z_slope_x_parts[Index(part) * items + item];
+    }
+    sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+  }
+  sum_d_z_slope_x = sum_d_z_slope_x + sum_d_z_slope_x_own;
+  if (writes) d_bias[n] = sum_d_z_slope_x;
+}
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    matmul_activation_backward_identity_part2_kernel(const Stored<T>* x, const Stored<T>* y,
+                                                     const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                                     Index M, Index K, Index N) {
+  for (Index item = Index(blockIdx.x); item < K; item += Index(gridDim.x)) {
+    const Index k = item;
+    for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
+      float sum_d_z_y_slope_x = 0.0f;
+      // One pass along n: sum_d_z_y_slope_x.
+      for (Index n = 0; n < N; ++n) {
+        const float slope_x = 1.0f;
+        sum_d_z_y_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(y[k * N + n]) * slope_x;
+      }
+      d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+    }
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
+      float sum_d_z_x_slope_x = 0.0f;
+      // One pass along m: sum_d_z_x_slope_x.
+      for (Index m = 0; m < M; ++m) {
+        const float slope_x = 1.0f;
+        sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x;
+      }
+      d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+    }
+  }
+}
+
+template <class Index, class T>
+cudaError_t matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                                float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                char* workspace, cudaStream_t stream) {
+  (void)bias;
+  const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
+  {
+    const ColumnShape shape(M, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.sum_d_z_slope_x_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(matmul_activation_backward_identity_part1_kernel<Index, T>, shape.blocks,
+                   dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, d_z, d_bias, M, N,
+                   reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.sum_d_z_slope_x_tickets), shape.chunk,
+                   shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  if (const cudaError_t error =
+          launch(matmul_activation_backward_identity_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
+                 block_threads(larger(M, N), K), 0, stream, x, y, d_z, d_x, d_y, M, K, N);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct MatmulActivationBackwardIdentityInPartWorkspace {
+  int64_t slope_x;
+  int64_t bytes = 0;
+
+  explicit MatmulActivationBackwardIdentityInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)M;
     (void)K;
     (void)N;
@@ -37,8 +147,8 @@ struct MatmulActivationBackwardIdentityWorkspace {
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_identity_part1_kernel(Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                                     float* slope_x) {
+    matmul_activation_backward_identity_in_part_part1_kernel(Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
+                                                             float* slope_x) {
   if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) {
     if (threadIdx.x == 0) slope_x[0] = 1.0f;
   }
@@ -46,8 +156,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    matmul_activation_backward_identity_part2_kernel(const Stored<T>* d_z, float* d_bias, Index M, Index N,
-                                                     float* slope_x) {
+    matmul_activation_backward_identity_in_part_part2_kernel(const Stored<T>* d_z, float* d_bias, Index M,
+                                                             Index N, float* slope_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
@@ -61,9 +171,10 @@ __global__ void __launch_bounds__(256)
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_identity_part3_kernel(const Stored<T>* x, const Stored<T>* y,
-                                                     const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                                     Index M, Index K, Index N, float* slope_x) {
+    matmul_activation_backward_identity_in_part_part3_kernel(const Stored<T>* x, const Stored<T>* y,
+                                                             const Stored<T>* d_z, Stored<T>* d_x,
+                                                             Stored<T>* d_y, Index M, Index K, Index N,
+                                                             float* slope_x) {
   for (Index item = Index(blockIdx.x); item < K; item += Index(gridDim.x)) {
     const Index k = item;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
@@ -90,26 +201,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y, const float* bias,
-                                                const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                                float* d_bias, int64_t M, int64_t K, int64_t N,
-                                                char* workspace, cudaStream_t stream) {
+cudaError_t matmul_activation_backward_identity_in_part(const Stored<T>* x, const Stored<T>* y,
+                                                        const float* bias, const Stored<T>* d_z,
+                                                        Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
+                                                        int64_t M, int64_t K, int64_t N, char* workspace,
+                                                        cudaStream_t stream) {
   (void)bias;
-  const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
+  const MatmulActivationBackwardIdentityInPartWorkspace space(M, K, N);
   if (const cudaError_t error =
-          launch(matmul_activation_backward_identity_part1_kernel<Index, T>, 1, block_threads(1, 1), 0,
-                 stream, d_x, d_y, d_bias, reinterpret_cast<float*>(workspace + space.slope_x));
+          launch(matmul_activation_backward_identity_in_part_part1_kernel<Index, T>, 1, block_threads(1, 1),
+                 0, stream, d_x, d_y, d_bias, reinterpret_cast<float*>(workspace + space.slope_x));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(matmul_activation_backward_identity_part2_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream,
-                 d_z, d_bias, M, N, reinterpret_cast<float*>(workspace + space.slope_x));
+          launch(matmul_activation_backward_identity_in_part_part2_kernel<Index, T>, ceil_div(N, 256), 256, 0,
+                 stream, d_z, d_bias, M, N, reinterpret_cast<float*>(workspace + space.slope_x));
       error != cudaSuccess)
     return error;
   if (const cudaError_t error =
-          launch(matmul_activation_backward_identity_part3_kernel<Index, T>, smaller(K, int64_t{1} << 30),
-                 block_threads(larger(N, M), K), 0, stream, x, y, d_z, d_x, d_y, M, K, N,
-                 reinterpret_cast<float*>(workspace + space.slope_x));
+          launch(matmul_activation_backward_identity_in_part_part3_kernel<Index, T>,
+                 smaller(K, int64_t{1} << 30), block_threads(larger(N, M), K), 0, stream, x, y, d_z, d_x, d_y,
+                 M, K, N, reinterpret_cast<float*>(workspace + space.slope_x));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -117,10 +229,98 @@ cudaError_t matmul_activation_backward_identity(const Stored<T>* x, const Stored
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluWorkspace {
-  int64_t slope_x;
+  int64_t sum_x_y;
   int64_t bytes = 0;
 
   explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
+    (void)K;
+    sum_x_y = reserve(bytes, M * N, 4);
+  }
+};
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    matmul_activation_backward_relu_part1_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                 const Stored<T>* d_z, float* d_bias, Index M, Index K,
+                                                 Index N, float* sum_x_y) {
+  const Index items = Index(N);
+  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
+  const Index n = item;
+  float sum_d_z_slope_x = 0.0f;
+  float sum_d_z_slope_x_own = 0.0f;
+#pragma unroll 4
+  for (Index m = Index(threadIdx.y); m < M; m += Index(blockDim.y)) {
+    sum_x_y[m * N + n] = 0.0f;
+    // One pass along k: sum_x_y.
+    for (Index k = 0; k < K; ++k) sum_x_y[m * N + n] += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+    const float slope_x = float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
+    sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x;
+  }
+  sum_d_z_slope_x =
+      sum_d_z_slope_x + column_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+  if (writes) d_bias[n] = sum_d_z_slope_x;
+}
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    matmul_activation_backward_relu_part2_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                 const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                                 Index M, Index K, Index N, float* sum_x_y) {
+  for (Index item = Index(blockIdx.x); item < K; item += Index(gridDim.x)) {
+    const Index k = item;
+    for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
+      float sum_d_z_y_slope_x = 0.0f;
+      // One pass along n: sum_d_z_y_slope_x.
+      for (Index n = 0; n < N; ++n) {
+        const float slope_x = float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
+        sum_d_z_y_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(y[k * N + n]) * slope_x;
+      }
+      d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+    }
+    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
+      float sum_d_z_x_slope_x = 0.0f;
+      // One pass along m: sum_d_z_x_slope_x.
+      for (Index m = 0; m < M; ++m) {
+        const float slope_x = float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
+        sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x;
+      }
+      d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+    }
+  }
+}
+
+template <class Index, class T>
+cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                            const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                            float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
+                                            cudaStream_t stream) {
+  const MatmulActivationBackwardReluWorkspace space(M, K, N);
+  {
+    const ColumnShape shape(M, N, 1);
+    if (const cudaError_t error =
+            launch(matmul_activation_backward_relu_part1_kernel<Index, T>, shape.blocks,
+                   dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, x, y, bias, d_z, d_bias, M, K, N,
+                   reinterpret_cast<float*>(workspace + space.sum_x_y));
+        error != cudaSuccess)
+      return error;
+  }
+  if (const cudaError_t error =
+          launch(matmul_activation_backward_relu_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
+                 block_threads(larger(M, N), K), 0, stream, x, y, bias, d_z, d_x, d_y, M, K, N,
+                 reinterpret_cast<float*>(workspace + space.sum_x_y));
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct MatmulActivationBackwardReluInPartWorkspace {
+  int64_t slope_x;
+  int64_t bytes = 0;
+
+  explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
     slope_x = reserve(bytes, M * N, 4);
   }
@@ -128,9 +328,10 @@ struct MatmulActivationBackwardReluWorkspace {
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_relu_part1_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
-                                                 const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                                 float* d_bias, Index M, Index K, Index N, float* slope_x) {
+    matmul_activation_backward_relu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* y,
+                                                         const float* bias, const Stored<T>* d_z,
+                                                         Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
+                                                         Index M, Index K, Index N, float* slope_x) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
@@ -170,8 +371,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_relu_part2_kernel(const Stored<T>* y, const Stored<T>* d_z, Stored<T>* d_x,
-                                                 Index M, Index K, Index N, float* slope_x) {
+    matmul_activation_backward_relu_in_part_part2_kernel(const Stored<T>* y, const Stored<T>* d_z,
+                                                         Stored<T>* d_x, Index M, Index K, Index N,
+                                                         float* slope_x) {
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
@@ -199,13 +401,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, const float* bias,
-                                            const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                            float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
-                                            cudaStream_t stream) {
-  const MatmulActivationBackwardReluWorkspace space(M, K, N);
+cudaError_t matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                    const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                                    float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                    char* workspace, cudaStream_t stream) {
+  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
   if (const cudaError_t error =
-          launch(matmul_activation_backward_relu_part1_kernel<Index, T>, smaller(N, int64_t{1} << 30),
+          launch(matmul_activation_backward_relu_in_part_part1_kernel<Index, T>, smaller(N, int64_t{1} << 30),
                  block_threads(larger(M, K), N), 512, stream, x, y, bias, d_z, d_x, d_y, d_bias, M, K, N,
                  reinterpret_cast<float*>(workspace + space.slope_x));
       error != cudaSuccess)
@@ -213,8 +415,8 @@ cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>*
   {
     const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? matmul_activation_backward_relu_part2_kernel<true, Index, T>
-                        : matmul_activation_backward_relu_part2_kernel<false, Index, T>,
+            launch(wide ? matmul_activation_backward_relu_in_part_part2_kernel<true, Index, T>
+                        : matmul_activation_backward_relu_in_part_part2_kernel<false, Index, T>,
                    smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K,
                    N, reinterpret_cast<float*>(workspace + space.slope_x));
         error != cudaSuccess)
@@ -235,10 +437,145 @@ struct MatmulActivationBackwardGeluWorkspace {
 };
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+__global__ void __launch_bounds__(256)
     matmul_activation_backward_gelu_part1_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
-                                                 const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                                 float* d_bias, Index M, Index K, Index N, float* slope_x) {
+                                                 const Stored<T>* d_z, Stored<T>* d_y, float* d_bias, Index M,
+                                                 Index K, Index N, float* slope_x) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
+  const Index n = item;
+  float sum_d_z_slope_x = 0.0f;
+  // One pass along m: sum_d_z_slope_x; fills slope_x.
+  for (Index m = 0; m < M; ++m) {
+    float sum_x_y = 0.0f;
+    // One pass along k: sum_x_y.
+    for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+    const float v = sum_x_y + bias[n];
+    slope_x[m * N + n] = 0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v);
+    sum_d_z_slope_x += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
+  }
+  d_bias[n] = sum_d_z_slope_x;
+  for (Index k = 0; k < K; ++k) {
+    float sum_d_z_x_slope_x = 0.0f;
+    // One pass along m: sum_d_z_x_slope_x.
+    for (Index m = 0; m < M; ++m) {
+      sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x[m * N + n];
+    }
+    d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+  }
+}
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    matmul_activation_backward_gelu_part2_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                 const Stored<T>* d_z, Stored<T>* d_y, float* d_bias, Index M,
+                                                 Index K, Index N, float* slope_x) {
+  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
+    const Index n = item;
+    float sum_d_z_slope_x = 0.0f;
+    float sum_d_z_slope_x_own = 0.0f;
+    for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
+      float sum_x_y = 0.0f;
+      // One pass along k: sum_x_y.
+      for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+      const float v = sum_x_y + bias[n];
+      slope_x[m * N + n] = 0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v);
+      sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
+    }
+    sum_d_z_slope_x =
+        sum_d_z_slope_x + block_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+    __syncthreads();
+    if (threadIdx.x == 0) d_bias[n] = sum_d_z_slope_x;
+    for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
+      float sum_d_z_x_slope_x = 0.0f;
+      // One pass along m: sum_d_z_x_slope_x.
+      for (Index m = 0; m < M; ++m) {
+        sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x[m * N + n];
+      }
+      d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
+    }
+    __syncthreads();
+  }
+}
+
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    matmul_activation_backward_gelu_part3_kernel(const Stored<T>* y, const Stored<T>* d_z, Stored<T>* d_x,
+                                                 Index M, Index K, Index N, float* slope_x) {
+  for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
+    const Index m = Index(item / K);
+    const Index k = Index(item % K);
+    float sum_d_z_y_slope_x = 0.0f;
+    float sum_d_z_y_slope_x_own = 0.0f;
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index remaining = Index(N - n_first);
+      const auto d_z_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_z[m * N + n_first], remaining);
+      const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[k * N + n_first], remaining);
+      const auto slope_x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&slope_x[m * N + n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        if (i < remaining) {
+          sum_d_z_y_slope_x_own += to_value<T>(d_z_pack[i]) * to_value<T>(y_pack[i]) * slope_x_pack[i];
+        }
+      }
+    }
+    sum_d_z_y_slope_x =
+        sum_d_z_y_slope_x + block_fold(sum_d_z_y_slope_x_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+  }
+}
+
+template <class Index, class T>
+cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                            const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                            float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
+                                            cudaStream_t stream) {
+  const MatmulActivationBackwardGeluWorkspace space(M, K, N);
+  if (N >= 4096) {
+    if (const cudaError_t error = launch(matmul_activation_backward_gelu_part1_kernel<Index, T>,
+                                         ceil_div(N, 256), 256, 0, stream, x, y, bias, d_z, d_y, d_bias, M, K,
+                                         N, reinterpret_cast<float*>(workspace + space.slope_x));
+        error != cudaSuccess)
+      return error;
+  } else {
+    if (const cudaError_t error =
+            launch(matmul_activation_backward_gelu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
+                   block_threads(larger(M, K), N), 512, stream, x, y, bias, d_z, d_y, d_bias, M, K, N,
+                   reinterpret_cast<float*>(workspace + space.slope_x));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
+    if (const cudaError_t error =
+            launch(wide ? matmul_activation_backward_gelu_part3_kernel<true, Index, T>
+                        : matmul_activation_backward_gelu_part3_kernel<false, Index, T>,
+                   smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K,
+                   N, reinterpret_cast<float*>(workspace + space.slope_x));
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct MatmulActivationBackwardGeluInPartWorkspace {
+  int64_t slope_x;
+  int64_t bytes = 0;
+
+  explicit MatmulActivationBackwardGeluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
+    (void)K;
+    slope_x = reserve(bytes, M * N, 4);
+  }
+};
+
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    matmul_activation_backward_gelu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* y,
+                                                         const float* bias, const Stored<T>* d_z,
+                                                         Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
+                                                         Index M, Index K, Index N, float* slope_x) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
@@ -278,8 +615,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_gelu_part2_kernel(const Stored<T>* y, const Stored<T>* d_z, Stored<T>* d_x,
-                                                 Index M, Index K, Index N, float* slope_x) {
+    matmul_activation_backward_gelu_in_part_part2_kernel(const Stored<T>* y, const Stored<T>* d_z,
+                                                         Stored<T>* d_x, Index M, Index K, Index N,
+                                                         float* slope_x) {
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
@@ -307,13 +645,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index, class T>
-cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias,
-                                            const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                            float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
-                                            cudaStream_t stream) {
-  const MatmulActivationBackwardGeluWorkspace space(M, K, N);
+cudaError_t matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                    const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                                    float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                    char* workspace, cudaStream_t stream) {
+  const MatmulActivationBackwardGeluInPartWorkspace space(M, K, N);
   if (const cudaError_t error =
-          launch(matmul_activation_backward_gelu_part1_kernel<Index, T>, smaller(N, int64_t{1} << 30),
+          launch(matmul_activation_backward_gelu_in_part_part1_kernel<Index, T>, smaller(N, int64_t{1} << 30),
                  block_threads(larger(M, K), N), 512, stream, x, y, bias, d_z, d_x, d_y, d_bias, M, K, N,
                  reinterpret_cast<float*>(workspace + space.slope_x));
       error != cudaSuccess)
@@ -321,8 +659,8 @@ cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>*
   {
     const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? matmul_activation_backward_gelu_part2_kernel<true, Index, T>
-                        : matmul_activation_backward_gelu_part2_kernel<false, Index, T>,
+            launch(wide ? matmul_activation_backward_gelu_in_part_part2_kernel<true, Index, T>
+                        : matmul_activation_backward_gelu_in_part_part2_kernel<false, Index, T>,
                    smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K,
                    N, reinterpret_cast<float*>(workspace + space.slope_x));
         error != cudaSuccess)
@@ -332,10 +670,12 @@ cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>*
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run, class RunWide>
+template <class Space, class SpaceInPart, class T, class Run, class RunWide, class RunInPart,
+          class RunInPartWide>
 int launch_matmul_activation_backward(const T* x, const T* y, const float* bias, const T* d_z, T* d_x, T* d_y,
                                       float* d_bias, int64_t M, int64_t K, int64_t N, void* workspace,
-                                      int64_t workspace_bytes, void* stream, Run run, RunWide run_wide) {
+                                      int64_t workspace_bytes, void* stream, Run run, RunWide run_wide,
+                                      RunInPart run_in_part, RunInPartWide run_in_part_wide) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}},
                           {2, y, {K, N}},
@@ -348,41 +688,130 @@ int launch_matmul_activation_backward(const T* x, const T* y, const float* bias,
   if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
   const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(M, K, N);
+  if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
+    const Space space(M, K, N);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+    if (memory.status != 0) return memory.status;
+    return cuda_status(small ? run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue)
+                             : run_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue));
+  }
+  const SpaceInPart space(M, K, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue)
-                           : run_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue));
+  return cuda_status(small
+                         ? run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue)
+                         : run_in_part_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
+template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
-  return Space(M, K, N).bytes;
+  return std::max(Space(M, K, N).bytes, SpaceInPart(M, K, N).bytes);
 }
 
 }  // namespace
 
-// The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                               \
-  extern "C" int64_t matmul_activation_backward_##NAME##_cuda_workspace(int64_t M, int64_t K, int64_t N) { \
-    return workspace_of_matmul_activation_backward<SPACE>(M, K, N);                                        \
-  }                                                                                                        \
-  extern "C" int matmul_activation_backward_##NAME##_cuda(                                                 \
-      const STORED* x, const STORED* y, const float* bias, const STORED* d_z, STORED* d_x, STORED* d_y,    \
-      float* d_bias, int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes,            \
-      void* stream) {                                                                                      \
-    return launch_matmul_activation_backward<SPACE>(                                                       \
-        x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,                    \
-        matmul_activation_backward_##KERNEL<int32_t, T>, matmul_activation_backward_##KERNEL<int64_t, T>); \
-  }
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(identity_f32, MatmulActivationBackwardIdentityWorkspace, float, identity,
-                                     float)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(identity_bf16, MatmulActivationBackwardIdentityWorkspace, uint16_t,
-                                     identity, BF16)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, MatmulActivationBackwardReluWorkspace, float, relu, float)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, uint16_t, relu, BF16)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, gelu, float)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
+extern "C" int64_t matmul_activation_backward_identity_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
+  return workspace_of_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
+                                                 MatmulActivationBackwardIdentityInPartWorkspace>(M, K, N);
+}
+extern "C" int matmul_activation_backward_identity_f32_cuda(const float* x, const float* y, const float* bias,
+                                                            const float* d_z, float* d_x, float* d_y,
+                                                            float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                            void* workspace, int64_t workspace_bytes,
+                                                            void* stream) {
+  return launch_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
+                                           MatmulActivationBackwardIdentityInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
+      matmul_activation_backward_identity<int32_t, float>,
+      matmul_activation_backward_identity<int64_t, float>,
+      matmul_activation_backward_identity_in_part<int32_t, float>,
+      matmul_activation_backward_identity_in_part<int64_t, float>);
+}
+
+extern "C" int64_t matmul_activation_backward_identity_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
+  return workspace_of_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
+                                                 MatmulActivationBackwardIdentityInPartWorkspace>(M, K, N);
+}
+extern "C" int matmul_activation_backward_identity_bf16_cuda(const uint16_t* x, const uint16_t* y,
+                                                             const float* bias, const uint16_t* d_z,
+                                                             uint16_t* d_x, uint16_t* d_y, float* d_bias,
+                                                             int64_t M, int64_t K, int64_t N, void* workspace,
+                                                             int64_t workspace_bytes, void* stream) {
+  return launch_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
+                                           MatmulActivationBackwardIdentityInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
+      matmul_activation_backward_identity<int32_t, BF16>, matmul_activation_backward_identity<int64_t, BF16>,
+      matmul_activation_backward_identity_in_part<int32_t, BF16>,
+      matmul_activation_backward_identity_in_part<int64_t, BF16>);
+}
+
+extern "C" int64_t matmul_activation_backward_relu_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
+  return workspace_of_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
+                                                 MatmulActivationBackwardReluInPartWorkspace>(M, K, N);
+}
+extern "C" int matmul_activation_backward_relu_f32_cuda(const float* x, const float* y, const float* bias,
+                                                        const float* d_z, float* d_x, float* d_y,
+                                                        float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                        void* workspace, int64_t workspace_bytes,
+                                                        void* stream) {
+  return launch_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
+                                           MatmulActivationBackwardReluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
+      matmul_activation_backward_relu<int32_t, float>, matmul_activation_backward_relu<int64_t, float>,
+      matmul_activation_backward_relu_in_part<int32_t, float>,
+      matmul_activation_backward_relu_in_part<int64_t, float>);
+}
+
+extern "C" int64_t matmul_activation_backward_relu_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
+  return workspace_of_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
+                                                 MatmulActivationBackwardReluInPartWorkspace>(M, K, N);
+}
+extern "C" int matmul_activation_backward_relu_bf16_cuda(const uint16_t* x, const uint16_t* y,
+                                                         const float* bias, const uint16_t* d_z,
+                                                         uint16_t* d_x, uint16_t* d_y, float* d_bias,
+                                                         int64_t M, int64_t K, int64_t N, void* workspace,
+                                                         int64_t workspace_bytes, void* stream) {
+  return launch_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
+                                           MatmulActivationBackwardReluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
+      matmul_activation_backward_relu<int32_t, BF16>, matmul_activation_backward_relu<int64_t, BF16>,
+      matmul_activation_backward_relu_in_part<int32_t, BF16>,
+      matmul_activation_backward_relu_in_part<int64_t, BF16>);
+}
+
+extern "C" int64_t matmul_activation_backward_gelu_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
+  return workspace_of_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
+                                                 MatmulActivationBackwardGeluInPartWorkspace>(M, K, N);
+}
+extern "C" int matmul_activation_backward_gelu_f32_cuda(const float* x, const float* y, const float* bias,
+                                                        const float* d_z, float* d_x, float* d_y,
+                                                        float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                        void* workspace, int64_t workspace_bytes,
+                                                        void* stream) {
+  return launch_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
+                                           MatmulActivationBackwardGeluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
+      matmul_activation_backward_gelu<int32_t, float>, matmul_activation_backward_gelu<int64_t, float>,
+      matmul_activation_backward_gelu_in_part<int32_t, float>,
+      matmul_activation_backward_gelu_in_part<int64_t, float>);
+}
+
+extern "C" int64_t matmul_activation_backward_gelu_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
+  return workspace_of_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
+                                                 MatmulActivationBackwardGeluInPartWorkspace>(M, K, N);
+}
+extern "C" int matmul_activation_backward_gelu_bf16_cuda(const uint16_t* x, const uint16_t* y,
+                                                         const float* bias, const uint16_t* d_z,
+                                                         uint16_t* d_x, uint16_t* d_y, float* d_bias,
+                                                         int64_t M, int64_t K, int64_t N, void* workspace,
+                                                         int64_t workspace_bytes, void* stream) {
+  return launch_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
+                                           MatmulActivationBackwardGeluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
+      matmul_activation_backward_gelu<int32_t, BF16>, matmul_activation_backward_gelu<int64_t, BF16>,
+      matmul_activation_backward_gelu_in_part<int32_t, BF16>,
+      matmul_activation_backward_gelu_in_part<int64_t, BF16>);
+}

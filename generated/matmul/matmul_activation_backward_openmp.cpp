@@ -2,16 +2,25 @@
 //
 // matmul_activation_backward: The gradient of matmul_activation by x, y and bias, given that of z
 //
-// Phase 1 of matmul_activation_backward_identity_f32: one thread computes slope_x.
+// Phase 1 of matmul_activation_backward_identity_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share K, neighbours along N.
+// Phase 3: threads share tiles of K x N, which are folded in registers, from panels of both sides that
+//   are packed once.
+// Phase 4: threads share tiles of M x K, which are folded in registers, from panels of both sides that
+//   are packed once, where size(M) >= 32.
+// Phase 5: threads share K, M, neighbours along N, unless size(M) >= 32.
+// Through the workspace: sum_d_z_slope_x_part.
 // Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M
 //   * K read, 4 * N + 4 * N * K + 4 * M * K written.
+// Where an output is not wanted: one step after the other.
 
 #include "matmul_activation_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include <algorithm>
+#include <cmath>
 
 #include "../kgen_openmp.h"
 #include "matmul_activation_backward_openmp.cpp"
@@ -32,10 +41,169 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
+// Where the intermediates lie in the workspace.
+struct MatmulActivationBackwardIdentityWorkspace {
+  int64_t sum_d_z_slope_x_part, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
+      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+    sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
+    sum_d_z_x_slope_x_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_x_slope_x_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+    sum_d_z_y_slope_x_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
+    sum_d_z_y_slope_x_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 template <class T>
 void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                          const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                         int64_t M, int64_t K, int64_t N) {
+                                         int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+  (void)bias;
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+  const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
+  float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
+  const float slope_x = 1.0f;
+  const int64_t n_part = share_of<2048>(N, M_shares);
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float sum_d_z_slope_x[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_part_end = smaller(m_first + 512, m_end);
+          float sum_d_z_slope_x_in_block[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_part_end; ++m) {
+            for_lanes<kLanes32>(
+                n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                  store(&sum_d_z_slope_x_in_block[n - n_first], active,
+                        multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x,
+                                     load(&sum_d_z_slope_x_in_block[n - n_first], active)));
+                });
+          }
+          for_lanes<kLanes32>(n_first, n_end,
+                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
+                                  IN_SET {
+                                    store(&sum_d_z_slope_x[n - n_first], active,
+                                          load(&sum_d_z_slope_x[n - n_first], active) +
+                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
+                                  });
+        }
+        // One pass along n: fills sum_d_z_slope_x_part.
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
+        });
+      }
+    }
+  });
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
+        // Puts the shares together, in order: sum_d_z_slope_x.
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
+        }
+        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  });
+  const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_z_x_slope_x_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_x_slope_x_own_panels;
+    // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
+        [=](int64_t k, int64_t m) IN_SET -> float { return rounded(to_value<T>(x[m * K + k]) * slope_x); },
+        [=](auto& right, int64_t m, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&d_z[m * N + n], active)); },
+        [=](auto& sum_d_z_x_slope_x, auto left, auto right)
+            IN_SET { sum_d_z_x_slope_x = multiply_add(right, left, sum_d_z_x_slope_x); },
+        [=](int64_t k, int64_t n, auto active, auto sum_d_z_x_slope_x) IN_SET {
+          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches_d_y);
+        });
+    if (around_caches_d_y) finish_stores();
+  });
+  if (M >= 32) {
+    // Each fold in one piece.
+    const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
+    char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+      char* const sum_d_z_y_slope_x_own_panels = workspace + space.threads +
+                                                 thread_number() * space.thread_bytes +
+                                                 space.sum_d_z_y_slope_x_own_panels;
+      // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+      contract<kLanes32, float, float, float>(
+          all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+          [=](int64_t m, int64_t n)
+              IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x); },
+          [=](auto& right, int64_t n, int64_t k, auto active)
+              IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); },
+          [=](auto& sum_d_z_y_slope_x, auto left, auto right)
+              IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
+          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
+            store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+          });
+      if (around_caches_d_x) finish_stores();
+    });
+  } else {
+    // Each fold in one piece.
+    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t k = 0; k < K; ++k) {
+        for (int64_t m = 0; m < M; ++m) {
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          float sum_d_z_y_slope_x = 0.0f;
+          // One pass along n: sum_d_z_y_slope_x.
+          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
+            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
+                                  if (from_memory) prefetch_soon(2048, &d_z[m * N + n]);
+                                  add_product(sum_d_z_y_slope_x_lanes, active,
+                                              to_value<T>(load(&d_z[m * N + n], active)) *
+                                                  to_value<T>(load(&y[k * N + n], active)),
+                                              slope_x);
+                                });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+        }
+      }
+    });
+  }
+}
+
+// For calls that do not want all outputs.
+template <class T>
+void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                 const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                                 float* d_bias, int64_t M, int64_t K, int64_t N) {
   (void)bias;
   float slope_x = 0.0f;
   if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) slope_x = 1.0f;
@@ -94,12 +262,29 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluWorkspace {
-  int64_t slope_x;
-  int64_t bytes = 0;
+  int64_t sum_x_y, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
+      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, sum_d_z_x_slope_x_panels,
+      sum_d_z_x_slope_x_own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
-    slope_x = reserve(bytes, M * N, 4);
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+    sum_x_y = reserve(bytes, M * N, 4);
+    sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
+    sum_x_y_here_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_d_z_y_slope_x_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
+    sum_d_z_y_slope_x_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
+    sum_d_z_x_slope_x_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_x_slope_x_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -107,8 +292,181 @@ struct MatmulActivationBackwardReluWorkspace {
 template <class T>
 void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                     int64_t M, int64_t K, int64_t N, char* workspace) {
+                                     int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const MatmulActivationBackwardReluWorkspace space(M, K, N);
+  float* const sum_x_y = reinterpret_cast<float*>(workspace + space.sum_x_y);
+  float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
+  char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_x_y_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_here_own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y_here.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y_here, auto left, auto right)
+            IN_SET { sum_x_y_here = multiply_add(right, left, sum_x_y_here); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y_here)
+            IN_SET { store(&sum_x_y[m * N + n], active, sum_x_y_here); });
+  });
+  const int64_t n_part = share_of<2048>(N, M_shares);
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float sum_d_z_slope_x[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_part_end = smaller(m_first + 512, m_end);
+          float sum_d_z_slope_x_in_block[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_part_end; ++m) {
+            for_lanes<kLanes32>(
+                n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                  const auto slope_x =
+                      convert<float>(choose(load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
+                                            Lanes<int32_t, kLanes32>(1), 0));
+                  store(&sum_d_z_slope_x_in_block[n - n_first], active,
+                        multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x,
+                                     load(&sum_d_z_slope_x_in_block[n - n_first], active)));
+                });
+          }
+          for_lanes<kLanes32>(n_first, n_end,
+                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
+                                  IN_SET {
+                                    store(&sum_d_z_slope_x[n - n_first], active,
+                                          load(&sum_d_z_slope_x[n - n_first], active) +
+                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
+                                  });
+        }
+        // One pass along n: fills sum_d_z_slope_x_part.
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
+        });
+      }
+    }
+  });
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
+        // Puts the shares together, in order: sum_d_z_slope_x.
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
+        }
+        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  });
+  if (M >= 32) {
+    // Each fold in one piece.
+    const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
+    char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+      char* const sum_d_z_y_slope_x_own_panels = workspace + space.threads +
+                                                 thread_number() * space.thread_bytes +
+                                                 space.sum_d_z_y_slope_x_own_panels;
+      // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+      contract<kLanes32, float, float, float>(
+          all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+          [=](int64_t m, int64_t n) IN_SET -> float {
+            return rounded(to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0));
+          },
+          [=](auto& right, int64_t n, int64_t k, auto active)
+              IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); },
+          [=](auto& sum_d_z_y_slope_x, auto left, auto right)
+              IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
+          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
+            store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+          });
+      if (around_caches_d_x) finish_stores();
+    });
+  } else {
+    // Each fold in one piece.
+    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t k = 0; k < K; ++k) {
+        for (int64_t m = 0; m < M; ++m) {
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          float sum_d_z_y_slope_x = 0.0f;
+          // One pass along n: sum_d_z_y_slope_x.
+          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
+            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
+                                  if (from_memory) prefetch_soon(2048, &d_z[m * N + n]);
+                                  const auto slope_x = convert<float>(choose(
+                                      load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
+                                      Lanes<int32_t, kLanes32>(1), 0));
+                                  add_product(sum_d_z_y_slope_x_lanes, active,
+                                              to_value<T>(load(&d_z[m * N + n], active)) *
+                                                  to_value<T>(load(&y[k * N + n], active)),
+                                              slope_x);
+                                });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+        }
+      }
+    });
+  }
+  const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_z_x_slope_x_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_x_slope_x_own_panels;
+    // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
+        [=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t m, int64_t n, auto active) IN_SET {
+          right = to_value<T>(load(&d_z[m * N + n], active)) *
+                  convert<float>(choose(load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
+                                        Lanes<int32_t, kLanes32>(1), 0));
+        },
+        [=](auto& sum_d_z_x_slope_x, auto left, auto right)
+            IN_SET { sum_d_z_x_slope_x = multiply_add(right, left, sum_d_z_x_slope_x); },
+        [=](int64_t k, int64_t n, auto active, auto sum_d_z_x_slope_x) IN_SET {
+          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches_d_y);
+        });
+    if (around_caches_d_y) finish_stores();
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct MatmulActivationBackwardReluInPartWorkspace {
+  int64_t slope_x;
+  int64_t bytes = 0;
+
+  explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
+    (void)K;
+    slope_x = reserve(bytes, M * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For calls that do not want all outputs.
+template <class T>
+void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                             const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                             float* d_bias, int64_t M, int64_t K, int64_t N,
+                                             char* workspace) {
+  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   const int64_t n_part = share_of(N, 1, columns_of(M * (kBytes<T> + kBytes<Value<T>>), 512));
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
@@ -184,12 +542,30 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardGeluWorkspace {
-  int64_t slope_x;
-  int64_t bytes = 0;
+  int64_t slope_x, sum_x_y, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
+      sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, sum_d_z_y_slope_x_panels,
+      sum_d_z_y_slope_x_own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     slope_x = reserve(bytes, M * N, 4);
+    sum_x_y = reserve(bytes, M * N, 4);
+    sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
+    sum_x_y_here_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_d_z_x_slope_x_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_x_slope_x_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+    sum_d_z_y_slope_x_panels =
+        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
+    sum_d_z_y_slope_x_own_panels =
+        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -197,8 +573,178 @@ struct MatmulActivationBackwardGeluWorkspace {
 template <class T>
 void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                     int64_t M, int64_t K, int64_t N, char* workspace) {
+                                     int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const MatmulActivationBackwardGeluWorkspace space(M, K, N);
+  float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
+  float* const sum_x_y = reinterpret_cast<float*>(workspace + space.sum_x_y);
+  float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
+  char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_x_y_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_here_own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y_here.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y_here, auto left, auto right)
+            IN_SET { sum_x_y_here = multiply_add(right, left, sum_x_y_here); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y_here)
+            IN_SET { store(&sum_x_y[m * N + n], active, sum_x_y_here); });
+  });
+  const int64_t n_part = share_of<2048>(N, M_shares);
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        float sum_d_z_slope_x[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+        });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_part_end = smaller(m_first + 512, m_end);
+          float sum_d_z_slope_x_in_block[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f);
+          });
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          for (int64_t m = m_first; m < m_part_end; ++m) {
+            // One pass along n: fills slope_x.
+            for_lanes<kLanes32>(
+                n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                  const auto v = load(&sum_x_y[m * N + n], active) + load(&bias[n], active);
+                  const auto slope_x_here =
+                      0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v);
+                  store(&slope_x[m * N + n], active, slope_x_here);
+                  store(&sum_d_z_slope_x_in_block[n - n_first], active,
+                        multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x_here,
+                                     load(&sum_d_z_slope_x_in_block[n - n_first], active)));
+                });
+          }
+          for_lanes<kLanes32>(n_first, n_end,
+                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
+                                  IN_SET {
+                                    store(&sum_d_z_slope_x[n - n_first], active,
+                                          load(&sum_d_z_slope_x[n - n_first], active) +
+                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
+                                  });
+        }
+        // One pass along n: fills sum_d_z_slope_x_part.
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
+        });
+      }
+    }
+  });
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
+        // Puts the shares together, in order: sum_d_z_slope_x.
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
+        }
+        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  });
+  const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_z_x_slope_x_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_x_slope_x_own_panels;
+    // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
+        [=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t m, int64_t n, auto active) IN_SET {
+          right = to_value<T>(load(&d_z[m * N + n], active)) * load(&slope_x[m * N + n], active);
+        },
+        [=](auto& sum_d_z_x_slope_x, auto left, auto right)
+            IN_SET { sum_d_z_x_slope_x = multiply_add(right, left, sum_d_z_x_slope_x); },
+        [=](int64_t k, int64_t n, auto active, auto sum_d_z_x_slope_x) IN_SET {
+          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches_d_y);
+        });
+    if (around_caches_d_y) finish_stores();
+  });
+  if (M >= 32) {
+    // Each fold in one piece.
+    const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
+    char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+      char* const sum_d_z_y_slope_x_own_panels = workspace + space.threads +
+                                                 thread_number() * space.thread_bytes +
+                                                 space.sum_d_z_y_slope_x_own_panels;
+      // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+      contract<kLanes32, float, float, float>(
+          all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+          [=](int64_t m, int64_t n)
+              IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x[m * N + n]); },
+          [=](auto& right, int64_t n, int64_t k, auto active)
+              IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); },
+          [=](auto& sum_d_z_y_slope_x, auto left, auto right)
+              IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
+          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
+            store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+          });
+      if (around_caches_d_x) finish_stores();
+    });
+  } else {
+    // Each fold in one piece.
+    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        for (int64_t k = 0; k < K; ++k) {
+          const bool from_memory = K * N * kBytes<T> >= kBeyondCaches;
+          float sum_d_z_y_slope_x = 0.0f;
+          // One pass along n: sum_d_z_y_slope_x.
+          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
+            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
+                                  if (from_memory) prefetch_soon(2048, &y[k * N + n]);
+                                  add_product(sum_d_z_y_slope_x_lanes, active,
+                                              to_value<T>(load(&d_z[m * N + n], active)) *
+                                                  to_value<T>(load(&y[k * N + n], active)),
+                                              load(&slope_x[m * N + n], active));
+                                });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+        }
+      }
+    });
+  }
+}
+
+// Where the intermediates lie in the workspace.
+struct MatmulActivationBackwardGeluInPartWorkspace {
+  int64_t slope_x;
+  int64_t bytes = 0;
+
+  explicit MatmulActivationBackwardGeluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
+    (void)K;
+    slope_x = reserve(bytes, M * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For calls that do not want all outputs.
+template <class T>
+void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                             const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                             float* d_bias, int64_t M, int64_t K, int64_t N,
+                                             char* workspace) {
+  const MatmulActivationBackwardGeluInPartWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   const int64_t n_part = share_of(N, 1, columns_of(M * (kBytes<T> + kBytes<Value<T>>), 512));
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
@@ -276,7 +822,8 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
 template <class T>
 int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                    const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                                   float* d_bias, int64_t M, int64_t K, int64_t N) {
+                                                   float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                   void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}},
                           {2, y, {K, N}},
@@ -287,15 +834,24 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
-  matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N);
+  if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
+    const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status != 0) return memory.status;
+    matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data,
+                                           memory.threads);
+    return 0;
+  }
+  matmul_activation_backward_identity_in_part<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N);
   return 0;
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
+template <class Space, class SpaceInPart, class T, class Run, class RunInPart>
 int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const float* bias, const T* d_z,
                                                T* d_x, T* d_y, float* d_bias, int64_t M, int64_t K, int64_t N,
-                                               void* workspace, int64_t workspace_bytes, Run run) {
+                                               void* workspace, int64_t workspace_bytes, Run run,
+                                               RunInPart run_in_part) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}},
                           {2, y, {K, N}},
@@ -306,19 +862,33 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
-  const Space space(M, K, N);
+  if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
+    const Space space(M, K, N);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status != 0) return memory.status;
+    run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, memory.threads);
+    return 0;
+  }
+  const SpaceInPart space(M, K, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data);
+  run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
-int64_t workspace_of_matmul_activation_backward(int64_t M, int64_t K, int64_t N) {
+int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
-  return Space(M, K, N).bytes;
+  return bytes_of_team(MatmulActivationBackwardIdentityWorkspace(M, K, N));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class Space, class SpaceInPart>
+int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
+  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  return std::max(bytes_of_team(Space(M, K, N)), SpaceInPart(M, K, N).bytes);
 }
 
 }  // namespace KGEN_SET
@@ -328,37 +898,92 @@ int64_t workspace_of_matmul_activation_backward(int64_t M, int64_t K, int64_t N)
 
 #if !defined(KGEN_SET)
 
+extern "C" int64_t matmul_activation_backward_identity_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_identity_f32(M, K, N))
+}
 extern "C" int matmul_activation_backward_identity_f32_openmp(const float* x, const float* y,
                                                               const float* bias, const float* d_z, float* d_x,
                                                               float* d_y, float* d_bias, int64_t M, int64_t K,
-                                                              int64_t N) {
+                                                              int64_t N, void* workspace,
+                                                              int64_t workspace_bytes) {
   BY_SET(return launch_matmul_activation_backward_identity_f32<float>(x, y, bias, d_z, d_x, d_y, d_bias, M, K,
-                                                                      N))
+                                                                      N, workspace, workspace_bytes))
 }
 
+extern "C" int64_t matmul_activation_backward_identity_bf16_openmp_workspace(int64_t M, int64_t K,
+                                                                             int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_identity_f32(M, K, N))
+}
 extern "C" int matmul_activation_backward_identity_bf16_openmp(const uint16_t* x, const uint16_t* y,
                                                                const float* bias, const uint16_t* d_z,
                                                                uint16_t* d_x, uint16_t* d_y, float* d_bias,
-                                                               int64_t M, int64_t K, int64_t N){
-    BY_SET(return launch_matmul_activation_backward_identity_f32<BF16>(x, y, bias, d_z, d_x, d_y, d_bias, M,
-                                                                       K, N))}
+                                                               int64_t M, int64_t K, int64_t N,
+                                                               void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_activation_backward_identity_f32<BF16>(x, y, bias, d_z, d_x, d_y, d_bias, M, K,
+                                                                     N, workspace, workspace_bytes))
+}
 
-// The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                 \
-  extern "C" int64_t matmul_activation_backward_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) { \
-    BY_SET(return workspace_of_matmul_activation_backward<SPACE>(M, K, N))                                   \
-  }                                                                                                          \
-  extern "C" int matmul_activation_backward_##NAME##_openmp(                                                 \
-      const STORED* x, const STORED* y, const float* bias, const STORED* d_z, STORED* d_x, STORED* d_y,      \
-      float* d_bias, int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {            \
-    BY_SET(return launch_matmul_activation_backward_relu_f32<SPACE>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, \
-                                                                    N, workspace, workspace_bytes,           \
-                                                                    matmul_activation_backward_##KERNEL<T>)) \
-  }
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, MatmulActivationBackwardReluWorkspace, float, relu, float)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, uint16_t, relu, BF16)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, gelu, float)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
+extern "C" int64_t matmul_activation_backward_relu_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                                 MatmulActivationBackwardReluInPartWorkspace>(
+      M, K, N))
+}
+extern "C" int matmul_activation_backward_relu_f32_openmp(const float* x, const float* y, const float* bias,
+                                                          const float* d_z, float* d_x, float* d_y,
+                                                          float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                          void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                           MatmulActivationBackwardReluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
+      matmul_activation_backward_relu<float>, matmul_activation_backward_relu_in_part<float>))
+}
+
+extern "C" int64_t matmul_activation_backward_relu_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                                 MatmulActivationBackwardReluInPartWorkspace>(
+      M, K, N))
+}
+extern "C" int matmul_activation_backward_relu_bf16_openmp(const uint16_t* x, const uint16_t* y,
+                                                           const float* bias, const uint16_t* d_z,
+                                                           uint16_t* d_x, uint16_t* d_y, float* d_bias,
+                                                           int64_t M, int64_t K, int64_t N, void* workspace,
+                                                           int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                           MatmulActivationBackwardReluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
+      matmul_activation_backward_relu<BF16>, matmul_activation_backward_relu_in_part<BF16>))
+}
+
+extern "C" int64_t matmul_activation_backward_gelu_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                                 MatmulActivationBackwardGeluInPartWorkspace>(
+      M, K, N))
+}
+extern "C" int matmul_activation_backward_gelu_f32_openmp(const float* x, const float* y, const float* bias,
+                                                          const float* d_z, float* d_x, float* d_y,
+                                                          float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                          void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                           MatmulActivationBackwardGeluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
+      matmul_activation_backward_gelu<float>, matmul_activation_backward_gelu_in_part<float>))
+}
+
+extern "C" int64_t matmul_activation_backward_gelu_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                                 MatmulActivationBackwardGeluInPartWorkspace>(
+      M, K, N))
+}
+extern "C" int matmul_activation_backward_gelu_bf16_openmp(const uint16_t* x, const uint16_t* y,
+                                                           const float* bias, const uint16_t* d_z,
+                                                           uint16_t* d_x, uint16_t* d_y, float* d_bias,
+                                                           int64_t M, int64_t K, int64_t N, void* workspace,
+                                                           int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                           MatmulActivationBackwardGeluInPartWorkspace>(
+      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
+      matmul_activation_backward_gelu<BF16>, matmul_activation_backward_gelu_in_part<BF16>))
+}
 
 extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

@@ -3,12 +3,15 @@
 // rms_norm_backward: The gradient of rms_norm by x and gamma, given that of y
 //
 // Phase 1 of rms_norm_backward_f32: a block for each of rows, neighbours along N.
-// Phase 2: a thread for each of N, neighbours along N.
-// Through the workspace: product_x.
+// Phase 2: some threads of a block for each of N, neighbours along N; several blocks share one where
+//   they are few and long.
+// Through the workspace: scale_x.
 // Bytes that rms_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
 
 #include "rms_norm_backward.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
@@ -23,16 +26,149 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardF32Workspace {
-  int64_t product_x;
+  int64_t scale_x;
+  int64_t sum_d_y_product_x_parts;
+  int64_t sum_d_y_product_x_tickets;
   int64_t bytes = 0;
 
-  explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) { product_x = reserve(bytes, rows * N, 4); }
+  explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) {
+    scale_x = reserve(bytes, rows, 4);
+    sum_d_y_product_x_parts = reserve(bytes, ColumnShape(rows, N, 1024).parts, 4);
+    sum_d_y_product_x_tickets = reserve(bytes, ColumnShape(rows, N, 1024).tickets, 4);
+  }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     rms_norm_backward_f32_part1_kernel(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                       float* d_gamma, Index rows, Index N, float* product_x) {
+                                       Index rows, Index N, float* scale_x) {
+  for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
+    const Index row = item;
+    float sum_x_squared = 0.0f;
+    float sum_d_y_x_gamma = 0.0f;
+    float sum_x_squared_own = 0.0f;
+    float sum_d_y_x_gamma_own = 0.0f;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) sum_x_squared_own += x_pack[i] * x_pack[i];
+        if (i < remaining) sum_d_y_x_gamma_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
+      }
+    }
+    sum_x_squared =
+        sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
+    sum_d_y_x_gamma =
+        sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) scale_x[row] = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
+    __syncthreads();
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+      Pack<float, 4> d_x_pack;
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const float product_x = x_pack[i] * scale_x[row];
+        d_x_pack[i] =
+            (d_y_pack[i] * gamma_pack[i] - scale_x[row] * product_x * (sum_d_y_x_gamma / float(int64_t(N)))) *
+            scale_x[row];
+      }
+      store_pack<kWide>(&d_x[row * N + n_first], d_x_pack, remaining);
+    }
+    __syncthreads();
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    rms_norm_backward_f32_part2_kernel(const float* x, const float* d_y, float* d_gamma, Index rows, Index N,
+                                       float* scale_x, float* sum_d_y_product_x_parts,
+                                       uint32_t* sum_d_y_product_x_tickets, Index chunk, unsigned chunks) {
+  const Index items = Index(N);
+  const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
+  const Index item = smaller(column, items - 1);
+  const bool writes = column < items && threadIdx.y == 0;
+  const Index n = item;
+  float sum_d_y_product_x = 0.0f;
+  const Index first = Index(blockIdx.x % chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, rows));
+  float sum_d_y_product_x_own = 0.0f;
+#pragma unroll 4
+  for (Index row = first + Index(threadIdx.y); row < last; row += Index(blockDim.y)) {
+    const float product_x = x[row * N + n] * scale_x[row];
+    sum_d_y_product_x_own += d_y[row * N + n] * product_x;
+  }
+  sum_d_y_product_x_own = column_fold(sum_d_y_product_x_own, [](float a, float b) { return float(a + b); });
+  if (chunks > 1) {
+    if (writes) sum_d_y_product_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_d_y_product_x_own;
+    if (!is_last_block(sum_d_y_product_x_tickets + blockIdx.x / chunks, chunks)) return;
+    sum_d_y_product_x_own = 0.0f;
+    for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
+      sum_d_y_product_x_own = sum_d_y_product_x_own + sum_d_y_product_x_parts[Index(part) * items + item];
+    }
+    sum_d_y_product_x_own = column_fold(sum_d_y_product_x_own, [](float a, float b) { return float(a + b); });
+  }
+  sum_d_y_product_x = sum_d_y_product_x + sum_d_y_product_x_own;
+  if (writes) d_gamma[n] = sum_d_y_product_x;
+}
+
+template <class Index>
+cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y, float* d_x,
+                                  float* d_gamma, int64_t rows, int64_t N, char* workspace,
+                                  cudaStream_t stream) {
+  const RmsNormBackwardF32Workspace space(rows, N);
+  {
+    const bool wide = aligned({x, d_y, gamma, d_x}) && N % 4 == 0;
+    if (const cudaError_t error =
+            launch(wide ? rms_norm_backward_f32_part1_kernel<true, Index>
+                        : rms_norm_backward_f32_part1_kernel<false, Index>,
+                   smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, d_y, d_x,
+                   rows, N, reinterpret_cast<float*>(workspace + space.scale_x));
+        error != cudaSuccess)
+      return error;
+  }
+  {
+    const ColumnShape shape(rows, N, 1024);
+    if (const cudaError_t error =
+            shape.tickets == 0
+                ? cudaSuccess
+                : cudaMemsetAsync(workspace + space.sum_d_y_product_x_tickets, 0,
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(rms_norm_backward_f32_part2_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+                   shape.fold_bytes(), stream, x, d_y, d_gamma, rows, N,
+                   reinterpret_cast<float*>(workspace + space.scale_x),
+                   reinterpret_cast<float*>(workspace + space.sum_d_y_product_x_parts),
+                   reinterpret_cast<uint32_t*>(workspace + space.sum_d_y_product_x_tickets), shape.chunk,
+                   shape.chunks);
+        error != cudaSuccess)
+      return error;
+  }
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct RmsNormBackwardF32InPartWorkspace {
+  int64_t product_x;
+  int64_t bytes = 0;
+
+  explicit RmsNormBackwardF32InPartWorkspace(int64_t rows, int64_t N) {
+    product_x = reserve(bytes, rows * N, 4);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    rms_norm_backward_f32_in_part_part1_kernel(const float* x, const float* gamma, const float* d_y,
+                                               float* d_x, float* d_gamma, Index rows, Index N,
+                                               float* product_x) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
     float scale_x = 0.0f;
@@ -87,8 +223,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    rms_norm_backward_f32_part2_kernel(const float* d_y, float* d_gamma, Index rows, Index N,
-                                       float* product_x) {
+    rms_norm_backward_f32_in_part_part2_kernel(const float* d_y, float* d_gamma, Index rows, Index N,
+                                               float* product_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
@@ -101,23 +237,23 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                  float* d_gamma, int64_t rows, int64_t N, char* workspace,
-                                  cudaStream_t stream) {
-  const RmsNormBackwardF32Workspace space(rows, N);
+cudaError_t rms_norm_backward_f32_in_part(const float* x, const float* gamma, const float* d_y, float* d_x,
+                                          float* d_gamma, int64_t rows, int64_t N, char* workspace,
+                                          cudaStream_t stream) {
+  const RmsNormBackwardF32InPartWorkspace space(rows, N);
   {
     const bool wide = aligned({x, workspace, d_y, gamma}) && N % 4 == 0;
     if (const cudaError_t error =
-            launch(wide ? rms_norm_backward_f32_part1_kernel<true, Index>
-                        : rms_norm_backward_f32_part1_kernel<false, Index>,
+            launch(wide ? rms_norm_backward_f32_in_part_part1_kernel<true, Index>
+                        : rms_norm_backward_f32_in_part_part1_kernel<false, Index>,
                    smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, d_y, d_x,
                    d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product_x));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
-          launch(rms_norm_backward_f32_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, d_y, d_gamma,
-                 rows, N, reinterpret_cast<float*>(workspace + space.product_x));
+          launch(rms_norm_backward_f32_in_part_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, d_y,
+                 d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product_x));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -128,7 +264,8 @@ cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const floa
 extern "C" int64_t rms_norm_backward_f32_cuda_workspace(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  return RmsNormBackwardF32Workspace(rows, N).bytes;
+  return std::max(RmsNormBackwardF32Workspace(rows, N).bytes,
+                  RmsNormBackwardF32InPartWorkspace(rows, N).bytes);
 }
 extern "C" int rms_norm_backward_f32_cuda(const float* x, const float* gamma, const float* d_y, float* d_x,
                                           float* d_gamma, int64_t rows, int64_t N, void* workspace,
@@ -143,10 +280,19 @@ extern "C" int rms_norm_backward_f32_cuda(const float* x, const float* gamma, co
   if ((rows == 0 || N == 0) && N == 0) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const RmsNormBackwardF32Workspace space(rows, N);
+  if (d_x != nullptr && d_gamma != nullptr) {
+    const RmsNormBackwardF32Workspace space(rows, N);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+    if (memory.status != 0) return memory.status;
+    return cuda_status(
+        small ? rms_norm_backward_f32<int32_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
+              : rms_norm_backward_f32<int64_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
+  }
+  const RmsNormBackwardF32InPartWorkspace space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? rms_norm_backward_f32<int32_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
-            : rms_norm_backward_f32<int64_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
+      small
+          ? rms_norm_backward_f32_in_part<int32_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
+          : rms_norm_backward_f32_in_part<int64_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
 }

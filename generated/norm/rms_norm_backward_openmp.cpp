@@ -2,15 +2,29 @@
 //
 // rms_norm_backward: The gradient of rms_norm by x and gamma, given that of y
 //
-// Phase 1 of rms_norm_backward_f32: threads share rows, neighbours along N.
-// Phase 2: threads share N, neighbours along N.
-// Through the workspace: product_x.
+// Phase 1 of rms_norm_backward_f32: threads share rows_shares, neighbours along N, where size(N) <=
+//   349525 and there are several rows_shares.
+// Phase 2: threads share rows, neighbours along N, where size(N) <= 349525 and there is one of
+//   rows_shares.
+// Phase 3: threads share N_shares, rows, neighbours along N, unless size(N) <= 349525.
+// Phase 4: one thread computes scale_x_here, scale_x, sum_d_y_x_gamma, unless size(N) <= 349525.
+// Phase 5: threads share N_shares, rows, neighbours along N, unless size(N) <= 349525.
+// Phase 6: threads share rows_shares, N, neighbours along N, unless size(N) <= 349525 and there are
+//   several rows_shares.
+// Phase 7: threads share N, neighbours along N.
+// Kept by each worker: sum_d_y_product_x, sum_d_y_product_x_in_block.
+// Through the workspace: scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma, scale_x_here,
+//   sum_x_squared_part, sum_d_y_x_gamma_part.
 // Bytes that rms_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
+// Where an output is not wanted: one step after the other.
 
 #include "rms_norm_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include <algorithm>
+#include <cmath>
 
 #include "../kgen_openmp.h"
 #include "rms_norm_backward_openmp.cpp"
@@ -33,18 +47,292 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardF32Workspace {
-  int64_t product_x;
-  int64_t bytes = 0;
+  int64_t scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma_per_row, scale_x_here_per_row, sum_x_squared_part,
+      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) {
-    product_x = reserve(bytes, rows * N, 4);
+    const int64_t rows_shares =
+        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    scale_x = reserve(bytes, rows, 4);
+    sum_d_y_product_x_part = reserve(bytes, rows_shares * N, 4);
+    sum_d_y_x_gamma_per_row = reserve(bytes, rows, 4);
+    scale_x_here_per_row = reserve(bytes, rows, 4);
+    sum_x_squared_part = reserve(bytes, N_shares * rows, 4);
+    sum_d_y_x_gamma_part = reserve(bytes, N_shares * rows, 4);
+    sum_d_y_product_x_per_n = reserve(thread_bytes, N, 4);
+    sum_d_y_product_x_in_block_per_n = reserve(thread_bytes, N, 4);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({rows_shares});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y, float* d_x, float* d_gamma,
-                           int64_t rows, int64_t N, char* workspace) {
+                           int64_t rows, int64_t N, char* workspace, int64_t threads) {
+  const int64_t rows_shares =
+      larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const RmsNormBackwardF32Workspace space(rows, N);
+  float* const scale_x = reinterpret_cast<float*>(workspace + space.scale_x);
+  float* const sum_d_y_product_x_part = reinterpret_cast<float*>(workspace + space.sum_d_y_product_x_part);
+  float* const sum_d_y_x_gamma_per_row = reinterpret_cast<float*>(workspace + space.sum_d_y_x_gamma_per_row);
+  float* const scale_x_here_per_row = reinterpret_cast<float*>(workspace + space.scale_x_here_per_row);
+  float* const sum_x_squared_part = reinterpret_cast<float*>(workspace + space.sum_x_squared_part);
+  float* const sum_d_y_x_gamma_part = reinterpret_cast<float*>(workspace + space.sum_d_y_x_gamma_part);
+  if (N <= 349525 && rows_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const sum_d_y_product_x_per_n = reinterpret_cast<float*>(mine + space.sum_d_y_product_x_per_n);
+      float* const sum_d_y_product_x_in_block_per_n =
+          reinterpret_cast<float*>(mine + space.sum_d_y_product_x_in_block_per_n);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
+        for_lanes<kLanes32>(
+            0, N, [=](int64_t n, auto active) IN_SET { store(&sum_d_y_product_x_per_n[n], active, 0.0f); });
+        const int64_t row_begin = rows_share * rows / rows_shares,
+                      row_end = (rows_share + 1) * rows / rows_shares;
+        for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
+          const int64_t row_part_end = smaller(row_first + 512, row_end);
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x_in_block_per_n[n], active, 0.0f);
+          });
+          for (int64_t row = row_first; row < row_part_end; ++row) {
+            const int64_t row_ahead = N <= 8192 ? smaller(row + 1, row_part_end - 1) : row;
+            float sum_x_squared = 0.0f;
+            float sum_d_y_x_gamma = 0.0f;
+            // One pass along n: sum_x_squared and sum_d_y_x_gamma.
+            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+              Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
+              Sum<float, kLanes32> sum_d_y_x_gamma_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  n_block, smaller(n_block + 4096, N),
+                  [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                    const auto x_here = load_once(&x[row * N + n], active);
+                    add_product(sum_x_squared_lanes, active, x_here, x_here);
+                    add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
+                                load(&gamma[n], active));
+                  });
+              sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            }
+            const float scale_x_here = rsqrt(sum_x_squared / float(N) + 1e-06f);
+            // One pass along n: fills d_x.
+            for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+              prefetch(&x[row_ahead * N + n]);
+              prefetch(&d_y[row_ahead * N + n]);
+              const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+              const auto d_y_here = load_once(&d_y[row * N + n], active);
+              store(&d_x[row * N + n], active,
+                    (d_y_here * load(&gamma[n], active) -
+                     scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
+                        scale_x_here);
+              store(&sum_d_y_product_x_in_block_per_n[n], active,
+                    multiply_add(d_y_here, product_x, load(&sum_d_y_product_x_in_block_per_n[n], active)));
+            });
+          }
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x_per_n[n], active,
+                  load(&sum_d_y_product_x_per_n[n], active) +
+                      load(&sum_d_y_product_x_in_block_per_n[n], active));
+          });
+        }
+        // One pass along n: fills sum_d_y_product_x_part.
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+          store(&sum_d_y_product_x_part[rows_share * N + n], active,
+                load(&sum_d_y_product_x_per_n[n], active));
+        });
+      }
+    });
+  }
+  if (N <= 349525 && !(rows_shares > 1)) {
+    // Each fold in one piece.
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        float sum_x_squared = 0.0f;
+        float sum_d_y_x_gamma = 0.0f;
+        // One pass along n: sum_x_squared and sum_d_y_x_gamma.
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
+          Sum<float, kLanes32> sum_d_y_x_gamma_lanes = 0.0f;
+          for_lanes<kLanes32>(
+              n_block, smaller(n_block + 4096, N),
+              [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                const auto x_here = load_once(&x[row * N + n], active);
+                add_product(sum_x_squared_lanes, active, x_here, x_here);
+                add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
+                            load(&gamma[n], active));
+              });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        const float scale_x_here = rsqrt(sum_x_squared / float(N) + 1e-06f);
+        scale_x[row] = scale_x_here;
+        // One pass along n: fills d_x.
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+          prefetch(&x[row_ahead * N + n]);
+          prefetch(&d_y[row_ahead * N + n]);
+          const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+          store(&d_x[row * N + n], active,
+                (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
+                 scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
+                    scale_x_here);
+        });
+      }
+    });
+  }
+  if (!(N <= 349525)) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          float sum_x_squared = 0.0f;
+          float sum_d_y_x_gamma = 0.0f;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_x_squared and sum_d_y_x_gamma.
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_y_x_gamma_lanes = 0.0f;
+            for_lanes<kLanes32>(
+                n_block, smaller(n_block + 4096, n_end),
+                [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                  const auto x_here = load_once(&x[row * N + n], active);
+                  add_product(sum_x_squared_lanes, active, x_here, x_here);
+                  add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
+                              load(&gamma[n], active));
+                });
+            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          sum_x_squared_part[n_share * rows + row] = sum_x_squared;
+          sum_d_y_x_gamma_part[n_share * rows + row] = sum_d_y_x_gamma;
+        }
+      }
+    });
+    for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Lanes<float, kLanes32> sum_x_squared = 0.0f;
+      Lanes<float, kLanes32> sum_d_y_x_gamma = 0.0f;
+      // Puts the shares together, in order: sum_x_squared and sum_d_y_x_gamma.
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        sum_x_squared += load(&sum_x_squared_part[n_share * rows + row], active);
+        sum_d_y_x_gamma += load(&sum_d_y_x_gamma_part[n_share * rows + row], active);
+      }
+      store(&scale_x_here_per_row[row], active, rsqrt(quotient(sum_x_squared, float(N)) + 1e-06f));
+      store(&scale_x[row], active, load(&scale_x_here_per_row[row], active));
+      store(&sum_d_y_x_gamma_per_row[row], active, sum_d_y_x_gamma);
+    });
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const float sum_d_y_x_gamma = sum_d_y_x_gamma_per_row[row];
+          const float scale_x_here = scale_x_here_per_row[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills d_x.
+          for_lanes<kLanes32>(n_begin, n_end, [=](int64_t n, auto active) IN_SET {
+            const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+            store(&d_x[row * N + n], active,
+                  (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
+                   scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
+                      scale_x_here);
+          });
+        }
+      }
+    });
+  }
+  if (!(N <= 349525 && rows_shares > 1)) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    const int64_t n_part = share_of<2048>(N, rows_shares);
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
+        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+          const int64_t n_end = smaller(n_first + n_part, N);
+          float sum_d_y_product_x[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_y_product_x](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x[n - n_first], active, 0.0f);
+          });
+          const int64_t row_begin = rows_share * rows / rows_shares,
+                        row_end = (rows_share + 1) * rows / rows_shares;
+          for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
+            const int64_t row_part_end = smaller(row_first + 512, row_end);
+            float sum_d_y_product_x_in_block[2048];
+            for_lanes<kLanes32>(n_first, n_end,
+                                [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
+                                  store(&sum_d_y_product_x_in_block[n - n_first], active, 0.0f);
+                                });
+            const bool from_memory = rows * N * 8 >= kBeyondCaches;
+            for (int64_t row = row_first; row < row_part_end; ++row) {
+              for_lanes<kLanes32>(
+                  n_first, n_end, [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_row(&d_y[row * N + n], row_part_end - row, row_part_end - row_first, N,
+                                   n_end - n_first);
+                    if (from_memory)
+                      prefetch_row(&x[row * N + n], row_part_end - row, row_part_end - row_first, N,
+                                   n_end - n_first);
+                    const auto product_x = load(&x[row * N + n], active) * scale_x[row];
+                    store(&sum_d_y_product_x_in_block[n - n_first], active,
+                          multiply_add(load(&d_y[row * N + n], active), product_x,
+                                       load(&sum_d_y_product_x_in_block[n - n_first], active)));
+                  });
+            }
+            for_lanes<kLanes32>(n_first, n_end,
+                                [=, &sum_d_y_product_x_in_block, &sum_d_y_product_x](int64_t n, auto active)
+                                    IN_SET {
+                                      store(&sum_d_y_product_x[n - n_first], active,
+                                            load(&sum_d_y_product_x[n - n_first], active) +
+                                                load(&sum_d_y_product_x_in_block[n - n_first], active));
+                                    });
+          }
+          // One pass along n: fills sum_d_y_product_x_part.
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_y_product_x](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x_part[rows_share * N + n], active,
+                  load(&sum_d_y_product_x[n - n_first], active));
+          });
+        }
+      }
+    });
+  }
+  const bool around_caches = N * 4 >= kBeyondCaches;
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_y_product_x = 0.0f;
+        // Puts the shares together, in order: sum_d_y_product_x.
+        for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
+          sum_d_y_product_x += load(&sum_d_y_product_x_part[rows_share * N + n], active);
+        }
+        store_around(&d_gamma[n], active, sum_d_y_product_x, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct RmsNormBackwardF32InPartWorkspace {
+  int64_t product_x;
+  int64_t bytes = 0;
+
+  explicit RmsNormBackwardF32InPartWorkspace(int64_t rows, int64_t N) {
+    product_x = reserve(bytes, rows * N, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For calls that do not want all outputs.
+void rms_norm_backward_f32_in_part(const float* x, const float* gamma, const float* d_y, float* d_x,
+                                   float* d_gamma, int64_t rows, int64_t N, char* workspace) {
+  const RmsNormBackwardF32InPartWorkspace space(rows, N);
   float* const product_x = reinterpret_cast<float*>(workspace + space.product_x);
   const bool around_caches = rows * N * 4 >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -123,10 +411,17 @@ int launch_rms_norm_backward(const float* x, const float* gamma, const float* d_
                           {5, d_gamma, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  const RmsNormBackwardF32Workspace space(rows, N);
+  if (d_x != nullptr && d_gamma != nullptr) {
+    const RmsNormBackwardF32Workspace space(rows, N);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status != 0) return memory.status;
+    rms_norm_backward_f32(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, memory.threads);
+    return 0;
+  }
+  const RmsNormBackwardF32InPartWorkspace space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  rms_norm_backward_f32(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data);
+  rms_norm_backward_f32_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data);
   return 0;
 }
 
@@ -134,7 +429,8 @@ int launch_rms_norm_backward(const float* x, const float* gamma, const float* d_
 int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  return RmsNormBackwardF32Workspace(rows, N).bytes;
+  return std::max(bytes_of_team(RmsNormBackwardF32Workspace(rows, N)),
+                  RmsNormBackwardF32InPartWorkspace(rows, N).bytes);
 }
 
 }  // namespace KGEN_SET

@@ -2,12 +2,17 @@
 //
 // linear_recurrence_backward: The gradient of linear_recurrence by a and x, given that of h
 //
-// Plan of linear_recurrence_backward_f32: a block for each of B, C, neighbours along C.
-// Kept by each worker: running_a, running_d_h_from_end.
+// Phase 1 of linear_recurrence_backward_f32: a thread for each of S_shares, B, C, neighbours along C,
+//   where there are several S_shares.
+// Phase 2: a block for each of B, C, where there are several S_shares.
+// Phase 3: a thread for each of S_shares, B, C, neighbours along C.
+// Through the workspace: share_factor_a, share_total_a, share_start_from_end.
 // Bytes that linear_recurrence_backward_f32 must move: 12 * C * S * B read, 8 * C * S * B written.
 
 #include "linear_recurrence_backward.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
@@ -21,55 +26,197 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-template <class T>
-struct LinearRecurrenceBackwardWorkspace {
-  int64_t linear_recurrence_backward_kernel_tiles;
+struct LinearRecurrenceBackwardF32Workspace {
+  int64_t share_factor_a;
+  int64_t share_total_a;
+  int64_t share_start_from_end;
   int64_t bytes = 0;
 
-  explicit LinearRecurrenceBackwardWorkspace(int64_t B, int64_t S, int64_t C) {
-    linear_recurrence_backward_kernel_tiles = reserve(
-        bytes,
-        workspace_tiles(padded_bytes(S, kBytes<T>) + padded_bytes(S, kBytes<T>), 32768, smaller(B * C, 1024)),
-        1);
+  explicit LinearRecurrenceBackwardF32Workspace(int64_t B, int64_t S, int64_t C) {
+    (void)S;
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+    share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    share_total_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
+    share_start_from_end = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 4);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    linear_recurrence_backward_kernel(const T* a, const T* h, const T* d_h, T* d_a, T* d_x, Index B, Index S,
-                                      Index C, char* tiles, int64_t tile_bytes) {
+template <class Index>
+__global__ void __launch_bounds__(256)
+    linear_recurrence_backward_f32_part1_kernel(const float* a, const float* d_h, Index B, Index S, Index C,
+                                                Index S_shares, double* share_factor_a,
+                                                float* share_total_a) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
+  const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
+  float total_a = 0.0f;
+  double factor_a = 1.0;
+  // One pass along this share of s: factor_a; total_a, from the end.
+  for (Index s = Index(s_end); s-- > s_begin;) {
+    factor_a *= double(int64_t(s) == int64_t(S) - 1
+                           ? 0.0f
+                           : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f));
+    total_a = (int64_t(s) == int64_t(S) - 1
+                   ? 0.0f
+                   : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f)) *
+                  total_a +
+              d_h[(b * S + s) * C + c];
+  }
+  share_total_a[(s_share * B + b) * C + c] = total_a;
+  share_factor_a[(s_share * B + b) * C + c] = factor_a;
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
+    linear_recurrence_backward_f32_part2_kernel(const float* a, const float* d_h, Index B, Index S, Index C,
+                                                Index S_shares, double* share_factor_a, float* share_total_a,
+                                                float* share_start_from_end) {
+  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
+    const Index b = Index(item / C);
+    const Index c = Index(item % C);
+    float carry_from_end = 0.0f;
+    if (threadIdx.x == 0) {
+      for (Index s_share = Index(S_shares); s_share-- > 0;) {
+        share_start_from_end[(s_share * B + b) * C + c] = carry_from_end;
+        if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 &&
+            absolute(carry_from_end) < INFINITY &&
+            absolute(share_total_a[(s_share * B + b) * C + c]) < INFINITY) {
+          carry_from_end = float(share_factor_a[(s_share * B + b) * C + c] * double(carry_from_end) +
+                                 double(share_total_a[(s_share * B + b) * C + c]));
+        } else {
+          const int64_t s_share_begin = share_begin(s_share, S_shares, S, 1),
+                        s_share_end = share_begin(s_share + 1, S_shares, S, 1);
+          // One pass along this share of s: carry_from_end, from the end.
+          for (Index s = Index(s_share_end); s-- > s_share_begin;) {
+            carry_from_end =
+                (int64_t(s) == int64_t(S) - 1
+                     ? 0.0f
+                     : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f)) *
+                    carry_from_end +
+                d_h[(b * S + s) * C + c];
+          }
+        }
+      }
+    }
+    carry_from_end = broadcast(carry_from_end);
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    linear_recurrence_backward_f32_part3_kernel(const float* a, const float* h, const float* d_h, float* d_a,
+                                                float* d_x, Index B, Index S, Index C, Index S_shares,
+                                                float* share_start_from_end) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
+  const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
+  float carried_d_h_from_end = 0.0f;
+  if (int64_t(s_share) + 1 < S_shares) carried_d_h_from_end = share_start_from_end[(s_share * B + b) * C + c];
+  // One pass along this share of s: running_d_h_from_end, from the end; fills d_a and d_x.
+  for (Index s = Index(s_end); s-- > s_begin;) {
+    carried_d_h_from_end = (int64_t(s) == int64_t(S) - 1
+                                ? 0.0f
+                                : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f)) *
+                               carried_d_h_from_end +
+                           d_h[(b * S + s) * C + c];
+    const float running_d_h_from_end = carried_d_h_from_end;
+    const float running_a = running_d_h_from_end;
+    d_a[(b * S + s) * C + c] =
+        running_a *
+        (int64_t(s) == 0 ? 0.0f : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0f));
+    d_x[(b * S + s) * C + c] = running_a;
+  }
+}
+
+template <class Index>
+cudaError_t linear_recurrence_backward_f32(const float* a, const float* h, const float* d_h, float* d_a,
+                                           float* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
+                                           cudaStream_t stream) {
+  const LinearRecurrenceBackwardF32Workspace space(B, S, C);
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+  if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
+    if (const cudaError_t error = launch(
+            linear_recurrence_backward_f32_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
+            stream, a, d_h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
+            reinterpret_cast<float*>(workspace + space.share_total_a));
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(linear_recurrence_backward_f32_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+                   block_threads(1, B * C), 512, stream, a, d_h, B, S, C, S_shares,
+                   reinterpret_cast<double*>(workspace + space.share_factor_a),
+                   reinterpret_cast<float*>(workspace + space.share_total_a),
+                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
+        error != cudaSuccess)
+      return error;
+  }
+  if (const cudaError_t error =
+          launch(linear_recurrence_backward_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
+                 stream, a, h, d_h, d_a, d_x, B, S, C, S_shares,
+                 reinterpret_cast<float*>(workspace + space.share_start_from_end));
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceBackwardF32InPartWorkspace {
+  int64_t linear_recurrence_backward_f32_in_part_kernel_tiles;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceBackwardF32InPartWorkspace(int64_t B, int64_t S, int64_t C) {
+    linear_recurrence_backward_f32_in_part_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(S, 4) + padded_bytes(S, 4), 32768, smaller(B * C, 1024)), 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+    linear_recurrence_backward_f32_in_part_kernel(const float* a, const float* h, const float* d_h,
+                                                  float* d_a, float* d_x, Index B, Index S, Index C,
+                                                  char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
-  T* const running_a = take<T>(tile, S);
-  T* const running_d_h_from_end = take<T>(tile, S);
+  float* const running_a = take<float>(tile, S);
+  float* const running_d_h_from_end = take<float>(tile, S);
   for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
     if (d_a != nullptr || d_x != nullptr) {
-      T carried_d_h_from_end = T(0);
+      float carried_d_h_from_end = 0.0f;
       const Index tile_length = Index(blockDim.x);
       for (Index s_tile = Index((S + tile_length - 1) / tile_length) * tile_length;
            (s_tile -= tile_length) >= 0;) {
         const Index s = s_tile + Index(threadIdx.x);
-        const T running_d_h_from_end_factor =
+        const float running_d_h_from_end_factor =
             s < S ? (int64_t(s) == int64_t(S) - 1
-                         ? T(0)
-                         : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : T(0)))
-                  : T(1);
-        const T running_d_h_from_end_term = s < S ? d_h[(b * S + s) * C + c] : T(0);
-        const T running_d_h_from_end_own = block_scan_linear<true, false>(
+                         ? 0.0f
+                         : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f))
+                  : 1.0f;
+        const float running_d_h_from_end_term = s < S ? d_h[(b * S + s) * C + c] : 0.0f;
+        const float running_d_h_from_end_own = block_scan_linear<true, false>(
             carried_d_h_from_end, running_d_h_from_end_factor, running_d_h_from_end_term);
         if (s < S) running_d_h_from_end[s] = running_d_h_from_end_own;
       }
       __syncthreads();
-      for (Index s_first = Index(threadIdx.x) * (16 / kBytes<T>); s_first < S;
-           s_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+      for (Index s_first = Index(threadIdx.x) * 4; s_first < S; s_first += Index(blockDim.x) * 4) {
         const Index remaining = Index(S - s_first);
         const auto running_d_h_from_end_pack =
-            load_pack<16 / kBytes<T>, 1, kWide>(&running_d_h_from_end[s_first], remaining);
-        Pack<T, 16 / kBytes<T>> running_a_pack;
+            load_pack<4, 1, kWide>(&running_d_h_from_end[s_first], remaining);
+        Pack<float, 4> running_a_pack;
 #pragma unroll
-        for (int i = 0; i < 16 / kBytes<T>; ++i) running_a_pack[i] = running_d_h_from_end_pack[i];
+        for (int i = 0; i < 4; ++i) running_a_pack[i] = running_d_h_from_end_pack[i];
         store_pack<kWide>(&running_a[s_first], running_a_pack, remaining);
       }
       __syncthreads();
@@ -78,8 +225,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       if (d_a != nullptr) {
         d_a[(b * S + s) * C + c] =
             running_a[s] * (int64_t(s) == 0
-                                ? T(0)
-                                : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : T(0)));
+                                ? 0.0f
+                                : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0f));
       }
       if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a[s];
     }
@@ -87,17 +234,247 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
   }
 }
 
-template <class Index, class T>
-cudaError_t linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d_a, T* d_x, int64_t B,
-                                       int64_t S, int64_t C, char* workspace, cudaStream_t stream) {
-  const LinearRecurrenceBackwardWorkspace<T> space(B, S, C);
-  const int64_t tile_bytes = padded_bytes(S, kBytes<T>) + padded_bytes(S, kBytes<T>);
+template <class Index>
+cudaError_t linear_recurrence_backward_f32_in_part(const float* a, const float* h, const float* d_h,
+                                                   float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
+                                                   char* workspace, cudaStream_t stream) {
+  const LinearRecurrenceBackwardF32InPartWorkspace space(B, S, C);
+  const int64_t tile_bytes = padded_bytes(S, 4) + padded_bytes(S, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.linear_recurrence_backward_kernel_tiles;
+  char* const tiles =
+      in_shared ? nullptr : workspace + space.linear_recurrence_backward_f32_in_part_kernel_tiles;
   const bool wide = aligned({tiles});
   if (const cudaError_t error =
-          launch(wide ? linear_recurrence_backward_kernel<true, Index, T>
-                      : linear_recurrence_backward_kernel<false, Index, T>,
+          launch(wide ? linear_recurrence_backward_f32_in_part_kernel<true, Index>
+                      : linear_recurrence_backward_f32_in_part_kernel<false, Index>,
+                 smaller(B * C, in_shared ? int64_t{1} << 30 : 1024), block_threads(S, B * C),
+                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, a, h, d_h, d_a, d_x, B, S,
+                 C, tiles, tile_bytes);
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceBackwardF64Workspace {
+  int64_t share_factor_a;
+  int64_t share_total_a;
+  int64_t share_start_from_end;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceBackwardF64Workspace(int64_t B, int64_t S, int64_t C) {
+    (void)S;
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+    share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    share_total_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+    share_start_from_end = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
+  }
+};
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    linear_recurrence_backward_f64_part1_kernel(const double* a, const double* d_h, Index B, Index S, Index C,
+                                                Index S_shares, double* share_factor_a,
+                                                double* share_total_a) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
+  const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
+  double total_a = 0.0;
+  double factor_a = 1.0;
+  // One pass along this share of s: factor_a; total_a, from the end.
+  for (Index s = Index(s_end); s-- > s_begin;) {
+    factor_a *= int64_t(s) == int64_t(S) - 1
+                    ? 0.0
+                    : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0);
+    total_a = (int64_t(s) == int64_t(S) - 1
+                   ? 0.0
+                   : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0)) *
+                  total_a +
+              d_h[(b * S + s) * C + c];
+  }
+  share_total_a[(s_share * B + b) * C + c] = total_a;
+  share_factor_a[(s_share * B + b) * C + c] = factor_a;
+}
+
+template <class Index>
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
+    linear_recurrence_backward_f64_part2_kernel(const double* a, const double* d_h, Index B, Index S, Index C,
+                                                Index S_shares, double* share_factor_a, double* share_total_a,
+                                                double* share_start_from_end) {
+  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
+    const Index b = Index(item / C);
+    const Index c = Index(item % C);
+    double carry_from_end = 0.0;
+    if (threadIdx.x == 0) {
+      for (Index s_share = Index(S_shares); s_share-- > 0;) {
+        share_start_from_end[(s_share * B + b) * C + c] = carry_from_end;
+        if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 &&
+            absolute(carry_from_end) < double(INFINITY) &&
+            absolute(share_total_a[(s_share * B + b) * C + c]) < double(INFINITY)) {
+          carry_from_end = share_factor_a[(s_share * B + b) * C + c] * carry_from_end +
+                           share_total_a[(s_share * B + b) * C + c];
+        } else {
+          const int64_t s_share_begin = share_begin(s_share, S_shares, S, 1),
+                        s_share_end = share_begin(s_share + 1, S_shares, S, 1);
+          // One pass along this share of s: carry_from_end, from the end.
+          for (Index s = Index(s_share_end); s-- > s_share_begin;) {
+            carry_from_end = (int64_t(s) == int64_t(S) - 1
+                                  ? 0.0
+                                  : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0)) *
+                                 carry_from_end +
+                             d_h[(b * S + s) * C + c];
+          }
+        }
+      }
+    }
+    carry_from_end = broadcast(carry_from_end);
+  }
+}
+
+template <class Index>
+__global__ void __launch_bounds__(256)
+    linear_recurrence_backward_f64_part3_kernel(const double* a, const double* h, const double* d_h,
+                                                double* d_a, double* d_x, Index B, Index S, Index C,
+                                                Index S_shares, double* share_start_from_end) {
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= S_shares * B * C) return;
+  const Index s_share = Index(item / C / B);
+  const Index b = Index(item / C % B);
+  const Index c = Index(item % C);
+  const Index s_begin = Index(share_begin(s_share, S_shares, S, 1)),
+              s_end = Index(share_begin(s_share + 1, S_shares, S, 1));
+  double carried_d_h_from_end = 0.0;
+  if (int64_t(s_share) + 1 < S_shares) carried_d_h_from_end = share_start_from_end[(s_share * B + b) * C + c];
+  // One pass along this share of s: running_d_h_from_end, from the end; fills d_a and d_x.
+  for (Index s = Index(s_end); s-- > s_begin;) {
+    carried_d_h_from_end = (int64_t(s) == int64_t(S) - 1
+                                ? 0.0
+                                : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0)) *
+                               carried_d_h_from_end +
+                           d_h[(b * S + s) * C + c];
+    const double running_d_h_from_end = carried_d_h_from_end;
+    const double running_a = running_d_h_from_end;
+    d_a[(b * S + s) * C + c] =
+        running_a *
+        (int64_t(s) == 0 ? 0.0 : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0));
+    d_x[(b * S + s) * C + c] = running_a;
+  }
+}
+
+template <class Index>
+cudaError_t linear_recurrence_backward_f64(const double* a, const double* h, const double* d_h, double* d_a,
+                                           double* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
+                                           cudaStream_t stream) {
+  const LinearRecurrenceBackwardF64Workspace space(B, S, C);
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
+  if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several blocks work on each.
+    if (const cudaError_t error = launch(
+            linear_recurrence_backward_f64_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
+            stream, a, d_h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
+            reinterpret_cast<double*>(workspace + space.share_total_a));
+        error != cudaSuccess)
+      return error;
+    if (const cudaError_t error =
+            launch(linear_recurrence_backward_f64_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+                   block_threads(1, B * C), 512, stream, a, d_h, B, S, C, S_shares,
+                   reinterpret_cast<double*>(workspace + space.share_factor_a),
+                   reinterpret_cast<double*>(workspace + space.share_total_a),
+                   reinterpret_cast<double*>(workspace + space.share_start_from_end));
+        error != cudaSuccess)
+      return error;
+  }
+  if (const cudaError_t error =
+          launch(linear_recurrence_backward_f64_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
+                 stream, a, h, d_h, d_a, d_x, B, S, C, S_shares,
+                 reinterpret_cast<double*>(workspace + space.share_start_from_end));
+      error != cudaSuccess)
+    return error;
+  return cudaSuccess;
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceBackwardF64InPartWorkspace {
+  int64_t linear_recurrence_backward_f64_in_part_kernel_tiles;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceBackwardF64InPartWorkspace(int64_t B, int64_t S, int64_t C) {
+    linear_recurrence_backward_f64_in_part_kernel_tiles = reserve(
+        bytes, workspace_tiles(padded_bytes(S, 8) + padded_bytes(S, 8), 32768, smaller(B * C, 1024)), 1);
+  }
+};
+
+template <bool kWide, class Index>
+__global__ void __launch_bounds__(512, kLeastBlocks<double>)
+    linear_recurrence_backward_f64_in_part_kernel(const double* a, const double* h, const double* d_h,
+                                                  double* d_a, double* d_x, Index B, Index S, Index C,
+                                                  char* tiles, int64_t tile_bytes) {
+  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
+  double* const running_a = take<double>(tile, S);
+  double* const running_d_h_from_end = take<double>(tile, S);
+  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
+    const Index b = Index(item / C);
+    const Index c = Index(item % C);
+    if (d_a != nullptr || d_x != nullptr) {
+      double carried_d_h_from_end = 0.0;
+      const Index tile_length = Index(blockDim.x);
+      for (Index s_tile = Index((S + tile_length - 1) / tile_length) * tile_length;
+           (s_tile -= tile_length) >= 0;) {
+        const Index s = s_tile + Index(threadIdx.x);
+        const double running_d_h_from_end_factor =
+            s < S ? (int64_t(s) == int64_t(S) - 1
+                         ? 0.0
+                         : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0))
+                  : 1.0;
+        const double running_d_h_from_end_term = s < S ? d_h[(b * S + s) * C + c] : 0.0;
+        const double running_d_h_from_end_own = block_scan_linear<true, false>(
+            carried_d_h_from_end, running_d_h_from_end_factor, running_d_h_from_end_term);
+        if (s < S) running_d_h_from_end[s] = running_d_h_from_end_own;
+      }
+      __syncthreads();
+      for (Index s_first = Index(threadIdx.x) * 2; s_first < S; s_first += Index(blockDim.x) * 2) {
+        const Index remaining = Index(S - s_first);
+        const auto running_d_h_from_end_pack =
+            load_pack<2, 1, kWide>(&running_d_h_from_end[s_first], remaining);
+        Pack<double, 2> running_a_pack;
+#pragma unroll
+        for (int i = 0; i < 2; ++i) running_a_pack[i] = running_d_h_from_end_pack[i];
+        store_pack<kWide>(&running_a[s_first], running_a_pack, remaining);
+      }
+      __syncthreads();
+    }
+    for (Index s = Index(threadIdx.x); s < S; s += Index(blockDim.x)) {
+      if (d_a != nullptr) {
+        d_a[(b * S + s) * C + c] =
+            running_a[s] *
+            (int64_t(s) == 0 ? 0.0 : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0));
+      }
+      if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a[s];
+    }
+    __syncthreads();
+  }
+}
+
+template <class Index>
+cudaError_t linear_recurrence_backward_f64_in_part(const double* a, const double* h, const double* d_h,
+                                                   double* d_a, double* d_x, int64_t B, int64_t S, int64_t C,
+                                                   char* workspace, cudaStream_t stream) {
+  const LinearRecurrenceBackwardF64InPartWorkspace space(B, S, C);
+  const int64_t tile_bytes = padded_bytes(S, 8) + padded_bytes(S, 8);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles =
+      in_shared ? nullptr : workspace + space.linear_recurrence_backward_f64_in_part_kernel_tiles;
+  const bool wide = aligned({tiles});
+  if (const cudaError_t error =
+          launch(wide ? linear_recurrence_backward_f64_in_part_kernel<true, Index>
+                      : linear_recurrence_backward_f64_in_part_kernel<false, Index>,
                  smaller(B * C, in_shared ? int64_t{1} << 30 : 1024), block_threads(S, B * C),
                  512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, a, h, d_h, d_a, d_x, B, S,
                  C, tiles, tile_bytes);
@@ -107,10 +484,12 @@ cudaError_t linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* 
 }
 
 // Checks the arguments, then runs.
-template <class T>
+template <class Space, class SpaceInPart, class T, class Run, class RunWide, class RunInPart,
+          class RunInPartWide>
 int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d_a, T* d_x, int64_t B,
                                       int64_t S, int64_t C, void* workspace, int64_t workspace_bytes,
-                                      void* stream) {
+                                      void* stream, Run run, RunWide run_wide, RunInPart run_in_part,
+                                      RunInPartWide run_in_part_wide) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return status;
   const Array arrays[] = {{1, a, {B, S, C}},
                           {2, h, {B, S, C}},
@@ -121,40 +500,54 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
   if (B == 0 || S == 0 || C == 0) return 0;
   const bool small = B * S * C < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LinearRecurrenceBackwardWorkspace<T> space(B, S, C);
+  if (d_a != nullptr && d_x != nullptr) {
+    const Space space(B, S, C);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+    if (memory.status != 0) return memory.status;
+    return cuda_status(small ? run(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue)
+                             : run_wide(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue));
+  }
+  const SpaceInPart space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? linear_recurrence_backward<int32_t, T>(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue)
-            : linear_recurrence_backward<int64_t, T>(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue));
+  return cuda_status(small ? run_in_part(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue)
+                           : run_in_part_wide(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class T>
+template <class Space, class SpaceInPart>
 int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return -status;
   if (B == 0 || S == 0 || C == 0) return 0;
-  return LinearRecurrenceBackwardWorkspace<T>(B, S, C).bytes;
+  return std::max(Space(B, S, C).bytes, SpaceInPart(B, S, C).bytes);
 }
 
 }  // namespace
 
 extern "C" int64_t linear_recurrence_backward_f32_cuda_workspace(int64_t B, int64_t S, int64_t C) {
-  return workspace_of_linear_recurrence_backward<float>(B, S, C);
+  return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
+                                                 LinearRecurrenceBackwardF32InPartWorkspace>(B, S, C);
 }
 extern "C" int linear_recurrence_backward_f32_cuda(const float* a, const float* h, const float* d_h,
                                                    float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
                                                    void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_linear_recurrence_backward<float>(a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes,
-                                                  stream);
+  return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
+                                           LinearRecurrenceBackwardF32InPartWorkspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, stream,
+      linear_recurrence_backward_f32<int32_t>, linear_recurrence_backward_f32<int64_t>,
+      linear_recurrence_backward_f32_in_part<int32_t>, linear_recurrence_backward_f32_in_part<int64_t>);
 }
 
 extern "C" int64_t linear_recurrence_backward_f64_cuda_workspace(int64_t B, int64_t S, int64_t C) {
-  return workspace_of_linear_recurrence_backward<double>(B, S, C);
+  return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
+                                                 LinearRecurrenceBackwardF64InPartWorkspace>(B, S, C);
 }
 extern "C" int linear_recurrence_backward_f64_cuda(const double* a, const double* h, const double* d_h,
                                                    double* d_a, double* d_x, int64_t B, int64_t S, int64_t C,
                                                    void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_linear_recurrence_backward<double>(a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes,
-                                                   stream);
+  return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
+                                           LinearRecurrenceBackwardF64InPartWorkspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, stream,
+      linear_recurrence_backward_f64<int32_t>, linear_recurrence_backward_f64<int64_t>,
+      linear_recurrence_backward_f64_in_part<int32_t>, linear_recurrence_backward_f64_in_part<int64_t>);
 }

@@ -2,14 +2,21 @@
 //
 // linear_recurrence_backward: The gradient of linear_recurrence by a and x, given that of h
 //
-// Plan of linear_recurrence_backward_f32: threads share B, C, neighbours along C.
-// Kept by each worker: running_a, running_d_h_from_end.
+// Phase 1 of linear_recurrence_backward_f32: threads share S_shares, B, C, neighbours along C, where
+//   there are several S_shares.
+// Phase 2: one thread computes share_start_from_end, where there are several S_shares.
+// Phase 3: threads share S_shares, B, C, neighbours along C.
+// Through the workspace: share_factor_a, share_total_a, share_start_from_end.
 // Bytes that linear_recurrence_backward_f32 must move: 12 * C * S * B read, 8 * C * S * B written.
+// Where an output is not wanted: one step after the other.
 
 #include "linear_recurrence_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
+
+#include <algorithm>
+#include <cmath>
 
 #include "../kgen_openmp.h"
 #include "linear_recurrence_backward_openmp.cpp"
@@ -31,62 +38,425 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-template <class T>
-struct LinearRecurrenceBackwardWorkspace {
+struct LinearRecurrenceBackwardF32Workspace {
+  int64_t share_factor_a, share_total_a, share_start_from_end;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceBackwardF32Workspace(int64_t B, int64_t S, int64_t C) {
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+    share_factor_a = reserve(bytes, S_shares * B * C, 8);
+    share_total_a = reserve(bytes, S_shares * B * C, 4);
+    share_start_from_end = reserve(bytes, S_shares * B * C, 4);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void linear_recurrence_backward_f32(const float* a, const float* h, const float* d_h, float* d_a, float* d_x,
+                                    int64_t B, int64_t S, int64_t C, char* workspace) {
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+  const LinearRecurrenceBackwardF32Workspace space(B, S, C);
+  double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
+  float* const share_total_a = reinterpret_cast<float*>(workspace + space.share_total_a);
+  float* const share_start_from_end = reinterpret_cast<float*>(workspace + space.share_start_from_end);
+  if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    const int64_t c_part = share_of<1024>(C, S_shares * B);
+    in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+            const int64_t c_end = smaller(c_first + c_part, C);
+            float total_a[1024];
+            double factor_a[1024];
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&total_a[c - c_first], active, 0.0f);
+              store(&factor_a[c - c_first], active, 1.0);
+            });
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            const bool from_memory = B * S * C * 4 >= kBeyondCaches;
+            for (int64_t s = s_end; s-- > s_begin;) {
+              for_lanes<kLanes64>(c_first, c_end, [=, &factor_a, &total_a](int64_t c, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
+                               c_end - c_first);
+                store(&factor_a[c - c_first], active,
+                      load(&factor_a[c - c_first], active) *
+                          (convert<double>(
+                              s == S - 1
+                                  ? Lanes<float, kLanes64>(0.0f)
+                                  : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f))));
+                store(&total_a[c - c_first], active,
+                      multiply_add(
+                          s == S - 1 ? Lanes<float, kLanes64>(0.0f)
+                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f),
+                          load(&total_a[c - c_first], active), load(&d_h[(b * S + s) * C + c], active)));
+              });
+            }
+            // One pass along c: fills share_total_a and share_factor_a.
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&share_total_a[(s_share * B + b) * C + c], active, load(&total_a[c - c_first], active));
+              store(&share_factor_a[(s_share * B + b) * C + c], active, load(&factor_a[c - c_first], active));
+            });
+          }
+        }
+      }
+    });
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c = 0; c < C; ++c) {
+        float carry_from_end = 0.0f;
+        for (int64_t s_share = S_shares; s_share-- > 0;) {
+          share_start_from_end[(s_share * B + b) * C + c] = carry_from_end;
+          if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 &&
+              absolute(carry_from_end) < INFINITY &&
+              absolute(share_total_a[(s_share * B + b) * C + c]) < INFINITY) {
+            carry_from_end =
+                float(rounded(share_factor_a[(s_share * B + b) * C + c] * double(carry_from_end)) +
+                      double(share_total_a[(s_share * B + b) * C + c]));
+          } else {
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            // One pass along this share of s: carry_from_end, from the end.
+            for_lanes_down<kLanes32>(s_begin, s_end, [=, &carry_from_end](int64_t s, auto active) IN_SET {
+              scan_linear<-1, false>(carry_from_end,
+                                     keep(active,
+                                          choose(Positions<kLanes32>{s} == S - 1, 0.0f,
+                                                 gather<float>(s, active,
+                                                               [&](int64_t s_at) IN_SET {
+                                                                 return inside(s_at + 1, S)
+                                                                            ? a[(b * S + s_at + 1) * C + c]
+                                                                            : 0.0f;
+                                                               })),
+                                          1.0f),
+                                     keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0f));
+            });
+          }
+        }
+      }
+    }
+  }
+  const int64_t c_part_length = share_of<2048>(C, S_shares * B);
+  const bool around_caches = B * S * C * 8 >= kBeyondCaches;
+  in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
+    OMP(omp for collapse(3) schedule(static) nowait)
+    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c_first = 0; c_first < C; c_first += c_part_length) {
+          const int64_t c_end = smaller(c_first + c_part_length, C);
+          float carried_d_h_from_end[2048];
+          // One pass along c: fills carried_d_h_from_end.
+          for_lanes<kLanes32>(c_first, c_end, [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
+            store(&carried_d_h_from_end[c - c_first], active, 0.0f);
+            if (s_share + 1 < S_shares) {
+              store(&carried_d_h_from_end[c - c_first], active,
+                    load(&share_start_from_end[(s_share * B + b) * C + c], active));
+            }
+          });
+          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+          const bool from_memory = B * S * C * 4 >= kBeyondCaches;
+          for (int64_t s = s_end; s-- > s_begin;) {
+            // One pass along c: fills d_a and d_x.
+            for_lines<kLanes32>(
+                around_caches, &d_a[(b * S + s) * C + c_first], c_first, c_end,
+                [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
+                                 c_end - c_first);
+                  store(
+                      &carried_d_h_from_end[c - c_first], active,
+                      multiply_add(
+                          s == S - 1 ? Lanes<float, kLanes32>(0.0f)
+                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f),
+                          load(&carried_d_h_from_end[c - c_first], active),
+                          load(&d_h[(b * S + s) * C + c], active)));
+                  const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
+                  const auto running_a = running_d_h_from_end;
+                  store_around(
+                      &d_a[(b * S + s) * C + c], active,
+                      running_a *
+                          (s == 0 ? Lanes<float, kLanes32>(0.0f)
+                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0f)),
+                      around_caches);
+                  store_around(&d_x[(b * S + s) * C + c], active, running_a, around_caches);
+                });
+          }
+        }
+      }
+    }
+    if (around_caches) finish_stores();
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceBackwardF32InPartWorkspace {
   int64_t running_a, running_d_h_from_end, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
-  explicit LinearRecurrenceBackwardWorkspace(int64_t B, int64_t S, int64_t C) {
-    running_a = reserve(thread_bytes, S, kBytes<T>);
-    running_d_h_from_end = reserve(thread_bytes, S, kBytes<T>);
+  explicit LinearRecurrenceBackwardF32InPartWorkspace(int64_t B, int64_t S, int64_t C) {
+    running_a = reserve(thread_bytes, S, 4);
+    running_d_h_from_end = reserve(thread_bytes, S, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B, C});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-template <class T>
-void linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d_a, T* d_x, int64_t B, int64_t S,
-                                int64_t C, char* workspace, int64_t threads) {
-  const LinearRecurrenceBackwardWorkspace<T> space(B, S, C);
+// For calls that do not want all outputs.
+void linear_recurrence_backward_f32_in_part(const float* a, const float* h, const float* d_h, float* d_a,
+                                            float* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
+                                            int64_t threads) {
+  const LinearRecurrenceBackwardF32InPartWorkspace space(B, S, C);
   in_team(product_of(B, S, C) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    T* const running_a = reinterpret_cast<T*>(mine + space.running_a);
-    T* const running_d_h_from_end = reinterpret_cast<T*>(mine + space.running_d_h_from_end);
+    float* const running_a = reinterpret_cast<float*>(mine + space.running_a);
+    float* const running_d_h_from_end = reinterpret_cast<float*>(mine + space.running_d_h_from_end);
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       for (int64_t c = 0; c < C; ++c) {
         if (d_a != nullptr || d_x != nullptr) {
-          T carried_d_h_from_end = T(0);
+          float carried_d_h_from_end = 0.0f;
           // One pass along s: running_d_h_from_end, from the end.
-          for_lanes_down<kLanesOf<T>>(0, S, [=, &carried_d_h_from_end](int64_t s, auto active) IN_SET {
+          for_lanes_down<kLanes32>(0, S, [=, &carried_d_h_from_end](int64_t s, auto active) IN_SET {
             store(
                 &running_d_h_from_end[s], active,
                 scan_linear<-1, false>(
                     carried_d_h_from_end,
                     keep(active,
                          choose(
-                             Positions<kLanesOf<T>>{s} == S - 1, T(0),
-                             gather<T>(
+                             Positions<kLanes32>{s} == S - 1, 0.0f,
+                             gather<float>(
                                  s, active,
                                  [&](int64_t s_at) IN_SET{
-                                      return inside(s_at + 1, S) ? a[(b * S + s_at + 1) * C + c] : T(0); })),
-                         T(1)),
-                    keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), T(0))));
+                                      return inside(s_at + 1, S) ? a[(b * S + s_at + 1) * C + c] : 0.0f; })),
+                         1.0f),
+                    keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0f)));
           });
           // One pass along s: fills running_a.
-          for_lanes<kLanesOf<T>>(0, S, [=](int64_t s, auto active) IN_SET {
+          for_lanes<kLanes32>(0, S, [=](int64_t s, auto active) IN_SET {
             store(&running_a[s], active, load(&running_d_h_from_end[s], active));
           });
         }
         // One pass along s: fills d_a and d_x.
-        for_lanes<kLanesOf<T>>(0, S, [=](int64_t s, auto active) IN_SET {
+        for_lanes<kLanes32>(0, S, [=](int64_t s, auto active) IN_SET {
           if (d_a != nullptr) {
-            const auto h_at = gather<T>(s, active, [&](int64_t s_at) IN_SET {
-              return inside(s_at - 1, S) ? h[(b * S + s_at - 1) * C + c] : T(0);
+            const auto h_at = gather<float>(s, active, [&](int64_t s_at) IN_SET {
+              return inside(s_at - 1, S) ? h[(b * S + s_at - 1) * C + c] : 0.0f;
             });
             store_every(&d_a[(b * S + s) * C + c], C, active,
-                        load(&running_a[s], active) * choose(Positions<kLanesOf<T>>{s} == 0, T(0), h_at));
+                        load(&running_a[s], active) * choose(Positions<kLanes32>{s} == 0, 0.0f, h_at));
+          }
+          if (d_x != nullptr) store_every(&d_x[(b * S + s) * C + c], C, active, load(&running_a[s], active));
+        });
+      }
+    }
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceBackwardF64Workspace {
+  int64_t share_factor_a, share_total_a, share_start_from_end;
+  int64_t bytes = 0;
+
+  explicit LinearRecurrenceBackwardF64Workspace(int64_t B, int64_t S, int64_t C) {
+    const int64_t S_shares =
+        larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+    share_factor_a = reserve(bytes, S_shares * B * C, 8);
+    share_total_a = reserve(bytes, S_shares * B * C, 8);
+    share_start_from_end = reserve(bytes, S_shares * B * C, 8);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+void linear_recurrence_backward_f64(const double* a, const double* h, const double* d_h, double* d_a,
+                                    double* d_x, int64_t B, int64_t S, int64_t C, char* workspace) {
+  const int64_t S_shares =
+      larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
+  const LinearRecurrenceBackwardF64Workspace space(B, S, C);
+  double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
+  double* const share_total_a = reinterpret_cast<double*>(workspace + space.share_total_a);
+  double* const share_start_from_end = reinterpret_cast<double*>(workspace + space.share_start_from_end);
+  if (S_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    const int64_t c_part = share_of<1024>(C, S_shares * B);
+    in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t c_first = 0; c_first < C; c_first += c_part) {
+            const int64_t c_end = smaller(c_first + c_part, C);
+            double total_a[1024];
+            double factor_a[1024];
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&total_a[c - c_first], active, 0.0);
+              store(&factor_a[c - c_first], active, 1.0);
+            });
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            const bool from_memory = B * S * C * 8 >= kBeyondCaches;
+            for (int64_t s = s_end; s-- > s_begin;) {
+              for_lanes<kLanes64>(c_first, c_end, [=, &factor_a, &total_a](int64_t c, auto active) IN_SET {
+                if (from_memory)
+                  prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
+                               c_end - c_first);
+                store(&factor_a[c - c_first], active,
+                      load(&factor_a[c - c_first], active) *
+                          ((s == S - 1
+                                ? Lanes<double, kLanes64>(0.0)
+                                : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0))));
+                store(&total_a[c - c_first], active,
+                      multiply_add(
+                          s == S - 1 ? Lanes<double, kLanes64>(0.0)
+                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0),
+                          load(&total_a[c - c_first], active), load(&d_h[(b * S + s) * C + c], active)));
+              });
+            }
+            // One pass along c: fills share_total_a and share_factor_a.
+            for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
+              store(&share_total_a[(s_share * B + b) * C + c], active, load(&total_a[c - c_first], active));
+              store(&share_factor_a[(s_share * B + b) * C + c], active, load(&factor_a[c - c_first], active));
+            });
+          }
+        }
+      }
+    });
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c = 0; c < C; ++c) {
+        double carry_from_end = 0.0;
+        for (int64_t s_share = S_shares; s_share-- > 0;) {
+          share_start_from_end[(s_share * B + b) * C + c] = carry_from_end;
+          if (absolute(share_factor_a[(s_share * B + b) * C + c]) <= 16.0 &&
+              absolute(carry_from_end) < double(INFINITY) &&
+              absolute(share_total_a[(s_share * B + b) * C + c]) < double(INFINITY)) {
+            carry_from_end = rounded(share_factor_a[(s_share * B + b) * C + c] * carry_from_end) +
+                             share_total_a[(s_share * B + b) * C + c];
+          } else {
+            const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+            // One pass along this share of s: carry_from_end, from the end.
+            for_lanes_down<kLanes64>(s_begin, s_end, [=, &carry_from_end](int64_t s, auto active) IN_SET {
+              scan_linear<-1, false>(carry_from_end,
+                                     keep(active,
+                                          choose(Positions<kLanes64>{s} == S - 1, 0.0,
+                                                 gather<double>(s, active,
+                                                                [&](int64_t s_at) IN_SET {
+                                                                  return inside(s_at + 1, S)
+                                                                             ? a[(b * S + s_at + 1) * C + c]
+                                                                             : 0.0;
+                                                                })),
+                                          1.0),
+                                     keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0));
+            });
+          }
+        }
+      }
+    }
+  }
+  const int64_t c_part_length = share_of<1024>(C, S_shares * B);
+  const bool around_caches = B * S * C * 16 >= kBeyondCaches;
+  in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
+    OMP(omp for collapse(3) schedule(static) nowait)
+    for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t c_first = 0; c_first < C; c_first += c_part_length) {
+          const int64_t c_end = smaller(c_first + c_part_length, C);
+          double carried_d_h_from_end[1024];
+          // One pass along c: fills carried_d_h_from_end.
+          for_lanes<kLanes64>(c_first, c_end, [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
+            store(&carried_d_h_from_end[c - c_first], active, 0.0);
+            if (s_share + 1 < S_shares) {
+              store(&carried_d_h_from_end[c - c_first], active,
+                    load(&share_start_from_end[(s_share * B + b) * C + c], active));
+            }
+          });
+          const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
+          const bool from_memory = B * S * C * 8 >= kBeyondCaches;
+          for (int64_t s = s_end; s-- > s_begin;) {
+            // One pass along c: fills d_a and d_x.
+            for_lines<kLanes64>(
+                around_caches, &d_a[(b * S + s) * C + c_first], c_first, c_end,
+                [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
+                                 c_end - c_first);
+                  store(&carried_d_h_from_end[c - c_first], active,
+                        multiply_add(
+                            s == S - 1 ? Lanes<double, kLanes64>(0.0)
+                                       : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0),
+                            load(&carried_d_h_from_end[c - c_first], active),
+                            load(&d_h[(b * S + s) * C + c], active)));
+                  const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
+                  const auto running_a = running_d_h_from_end;
+                  store_around(
+                      &d_a[(b * S + s) * C + c], active,
+                      running_a *
+                          (s == 0 ? Lanes<double, kLanes64>(0.0)
+                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0)),
+                      around_caches);
+                  store_around(&d_x[(b * S + s) * C + c], active, running_a, around_caches);
+                });
+          }
+        }
+      }
+    }
+    if (around_caches) finish_stores();
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct LinearRecurrenceBackwardF64InPartWorkspace {
+  int64_t running_a, running_d_h_from_end, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit LinearRecurrenceBackwardF64InPartWorkspace(int64_t B, int64_t S, int64_t C) {
+    running_a = reserve(thread_bytes, S, 8);
+    running_d_h_from_end = reserve(thread_bytes, S, 8);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B, C});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For calls that do not want all outputs.
+void linear_recurrence_backward_f64_in_part(const double* a, const double* h, const double* d_h, double* d_a,
+                                            double* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
+                                            int64_t threads) {
+  const LinearRecurrenceBackwardF64InPartWorkspace space(B, S, C);
+  in_team(product_of(B, S, C) > 16384, threads, [&]() IN_SET {
+    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    double* const running_a = reinterpret_cast<double*>(mine + space.running_a);
+    double* const running_d_h_from_end = reinterpret_cast<double*>(mine + space.running_d_h_from_end);
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t c = 0; c < C; ++c) {
+        if (d_a != nullptr || d_x != nullptr) {
+          double carried_d_h_from_end = 0.0;
+          // One pass along s: running_d_h_from_end, from the end.
+          for_lanes_down<kLanes64>(0, S, [=, &carried_d_h_from_end](int64_t s, auto active) IN_SET {
+            store(&running_d_h_from_end[s], active,
+                  scan_linear<-1, false>(
+                      carried_d_h_from_end,
+                      keep(active,
+                           choose(
+                               Positions<kLanes64>{s} == S - 1, 0.0,
+                               gather<double>(
+                                   s, active,
+                                   [&](int64_t s_at) IN_SET{
+                                        return inside(s_at + 1, S) ? a[(b * S + s_at + 1) * C + c] : 0.0; })),
+                           1.0),
+                      keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0)));
+          });
+          // One pass along s: fills running_a.
+          for_lanes<kLanes64>(0, S, [=](int64_t s, auto active) IN_SET {
+            store(&running_a[s], active, load(&running_d_h_from_end[s], active));
+          });
+        }
+        // One pass along s: fills d_a and d_x.
+        for_lanes<kLanes64>(0, S, [=](int64_t s, auto active) IN_SET {
+          if (d_a != nullptr) {
+            const auto h_at = gather<double>(s, active, [&](int64_t s_at) IN_SET {
+              return inside(s_at - 1, S) ? h[(b * S + s_at - 1) * C + c] : 0.0;
+            });
+            store_every(&d_a[(b * S + s) * C + c], C, active,
+                        load(&running_a[s], active) * choose(Positions<kLanes64>{s} == 0, 0.0, h_at));
           }
           if (d_x != nullptr) store_every(&d_x[(b * S + s) * C + c], C, active, load(&running_a[s], active));
         });
@@ -96,9 +466,10 @@ void linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d_a, T*
 }
 
 // Checks the arguments, then runs.
-template <class T>
+template <class Space, class SpaceInPart, class T, class Run, class RunInPart>
 int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d_a, T* d_x, int64_t B,
-                                      int64_t S, int64_t C, void* workspace, int64_t workspace_bytes) {
+                                      int64_t S, int64_t C, void* workspace, int64_t workspace_bytes, Run run,
+                                      RunInPart run_in_part) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return status;
   const Array arrays[] = {{1, a, {B, S, C}},
                           {2, h, {B, S, C}},
@@ -107,19 +478,26 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
                           {5, d_x, {B, S, C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || S == 0 || C == 0) return 0;
-  const LinearRecurrenceBackwardWorkspace<T> space(B, S, C);
+  if (d_a != nullptr && d_x != nullptr) {
+    const Space space(B, S, C);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    if (memory.status != 0) return memory.status;
+    run(a, h, d_h, d_a, d_x, B, S, C, memory.data);
+    return 0;
+  }
+  const SpaceInPart space(B, S, C);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  linear_recurrence_backward<T>(a, h, d_h, d_a, d_x, B, S, C, memory.data, memory.threads);
+  run_in_part(a, h, d_h, d_a, d_x, B, S, C, memory.data, memory.threads);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class T>
+template <class Space, class SpaceInPart>
 int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return -status;
   if (B == 0 || S == 0 || C == 0) return 0;
-  return bytes_of_team(LinearRecurrenceBackwardWorkspace<T>(B, S, C));
+  return std::max(Space(B, S, C).bytes, bytes_of_team(SpaceInPart(B, S, C)));
 }
 
 }  // namespace KGEN_SET
@@ -130,23 +508,29 @@ int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C)
 #if !defined(KGEN_SET)
 
 extern "C" int64_t linear_recurrence_backward_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  BY_SET(return workspace_of_linear_recurrence_backward<float>(B, S, C))
+  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
+                                                        LinearRecurrenceBackwardF32InPartWorkspace>(B, S, C))
 }
 extern "C" int linear_recurrence_backward_f32_openmp(const float* a, const float* h, const float* d_h,
                                                      float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
                                                      void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear_recurrence_backward<float>(a, h, d_h, d_a, d_x, B, S, C, workspace,
-                                                         workspace_bytes))
+  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
+                                                  LinearRecurrenceBackwardF32InPartWorkspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f32,
+      linear_recurrence_backward_f32_in_part))
 }
 
 extern "C" int64_t linear_recurrence_backward_f64_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  BY_SET(return workspace_of_linear_recurrence_backward<double>(B, S, C))
+  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
+                                                        LinearRecurrenceBackwardF64InPartWorkspace>(B, S, C))
 }
 extern "C" int linear_recurrence_backward_f64_openmp(const double* a, const double* h, const double* d_h,
                                                      double* d_a, double* d_x, int64_t B, int64_t S,
                                                      int64_t C, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear_recurrence_backward<double>(a, h, d_h, d_a, d_x, B, S, C, workspace,
-                                                          workspace_bytes))
+  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
+                                                  LinearRecurrenceBackwardF64InPartWorkspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f64,
+      linear_recurrence_backward_f64_in_part))
 }
 
 extern "C" const char* linear_recurrence_backward_openmp_instructions(void) {

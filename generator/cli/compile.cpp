@@ -86,6 +86,20 @@ void dissolve_single_positions(const Spec &spec, const body::Body &body, Variati
     variation.lowered = canonicalize(renamed.kernel, renamed.facts);
 }
 
+void lower(Variation &variation) {
+  Diagnostics none; // what was legal stays legal
+  const Kernel shared = share_folds(variation.lowered);
+  variation.lowered = coalesce(guard_optional_outputs(shared));
+  must_be_legal(variation.lowered);
+  variation.lowered_facts = analyze(variation.lowered, none);
+  const std::optional<Kernel> all = with_all_outputs(shared);
+  if (!all)
+    return;
+  variation.all_outputs = coalesce(*all);
+  must_be_legal(*variation.all_outputs);
+  variation.all_outputs_facts = analyze(*variation.all_outputs, none);
+}
+
 } // namespace
 
 std::optional<Stage> find_stage(std::string_view name) {
@@ -158,10 +172,7 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
     Variation &variation = out.variations[v];
     variation.lowered = canonicalize(variation.kernel, variation.facts);
     dissolve_single_positions(out.spec, (*bodies)[v], variation);
-    variation.lowered = coalesce(guard_optional_outputs(share_folds(variation.lowered)));
-    must_be_legal(variation.lowered);
-    Diagnostics none; // what was legal stays legal
-    variation.lowered_facts = analyze(variation.lowered, none);
+    lower(variation);
     rewrite_text.add(variation.variant, [&] { return print(variation.lowered); });
   }
   if (done(Stage::rewrite))

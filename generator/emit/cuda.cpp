@@ -1,20 +1,49 @@
 // The CUDA source: kernels and host functions of all variations, then the launchers of the C interface.
+#include <list>
+
 #include "emit/cuda_kernel.h"
 #include "emit/each_once.h"
 #include "emit/emitted_plan.h"
 #include "emit/launcher.h"
 #include "emit/requirements.h"
+#include "plan/all_outputs.h"
 
 namespace kgen {
 
+namespace {
+
+// Have calls that want all optional outputs a plan of their own?
+bool has_all_outputs_apart(const Variation &variation, TargetKind target) {
+  return variation.all_outputs && plan_all_outputs(*variation.all_outputs, variation.all_outputs_facts,
+                                                   make_plan(variation.lowered, variation.lowered_facts, target));
+}
+
+// The host functions of a variation, in the order in which a launcher tries them. Each keeps its place: its parts refer
+// to one another.
+std::list<CudaKernel> kernels_of(const Function &function, const Variation &variation, Spelling &spelling,
+                                 Statuses &statuses) {
+  const std::string name = variation_name(function, variation);
+  std::list<CudaKernel> out;
+  const bool apart = has_all_outputs_apart(variation, TargetKind::cuda);
+  if (apart)
+    out.emplace_back(name, function, *variation.all_outputs, variation.all_outputs_facts, spelling, statuses);
+  out.emplace_back(apart ? name + "_in_part" : name, function, variation.lowered, variation.lowered_facts, spelling,
+                   statuses);
+  return out;
+}
+
+} // namespace
+
 Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind target) {
   if (target != TargetKind::cuda)
-    return make_plan(variation.lowered, variation.lowered_facts, target);
+    return has_all_outputs_apart(variation, target)
+               ? make_plan(*variation.all_outputs, variation.all_outputs_facts, target)
+               : make_plan(variation.lowered, variation.lowered_facts, target);
   const std::vector<Variation> variations = {variation};
   const std::vector<Function> functions = functions_of(spec, variations);
   Spelling spelling(target);
   Statuses statuses;
-  return CudaKernel(functions.front(), variations.front(), spelling, statuses).plan();
+  return kernels_of(functions.front(), variations.front(), spelling, statuses).front().plan();
 }
 
 TargetSource cuda_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses) {
@@ -28,12 +57,17 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
     Launched one{&function, {}, {}, {}};
     printed.push_back({&function, {}});
     for (const Variation *variation : function.variations) {
-      CudaKernel kernel(function, *variation, spelling, statuses);
+      one.made.emplace_back();
+      std::list<CudaKernel> kernels = kernels_of(function, *variation, spelling, statuses);
       if (source.plan.empty())
-        source.plan = plan_comment(kernel.plan(), variation->facts);
-      for (std::string &text : kernel.texts())
-        printed.back().texts.push_back(std::move(text));
-      one.made.push_back({{kernel.name(), "", kernel.needs_workspace()}});
+        source.plan = plan_comment(kernels.front().plan(), variation->facts);
+      for (CudaKernel &kernel : kernels) {
+        for (std::string &text : kernel.texts())
+          printed.back().texts.push_back(std::move(text));
+        const bool last = &kernel == &kernels.back();
+        one.made.back().push_back({kernel.name(), "", last ? "" : all_outputs_condition(variation->lowered, c_name),
+                                   kernel.needs_workspace()});
+      }
       const std::string name = variation_name(function, *variation) + "_requirements";
       DeviceRequirements required = device_requirements(function, *variation, name, spelling, statuses);
       one.requirements.push_back(required.kernel.empty() ? "" : name);

@@ -70,7 +70,8 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     const std::string folded = team_.fold + "(" + mine + ", " + combination_of(fold) + ")";
     // What is in memory is read and written by one thread, when all have come through the fold.
     const bool memory = in_memory(fold.target);
-    const std::string whole = memory ? names_.claim("whole") : folded;
+    const std::string whole =
+        memory ? names_.claim_one_of("whole", {"", "_" + plan_.kernel.vars[fold.target].name}) : folded;
     if (memory)
       out().add("const " + c_type + " " + whole + " = " + folded + ";");
     if (fresh && !memory)

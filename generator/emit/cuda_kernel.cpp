@@ -28,10 +28,10 @@ Names without_own_words(Names names) {
 
 } // namespace
 
-CudaKernel::CudaKernel(const Function &function, const Variation &variation, Spelling &s, Statuses &statuses)
-    : function_(function), statuses_(statuses), name_(variation_name(function, variation)),
-      plan_(make_plan(variation.lowered, variation.lowered_facts, TargetKind::cuda)),
-      names_(without_own_words(names_of(function, plan_.kernel))), printer_(plan_, variation.lowered_facts, s, names_),
+CudaKernel::CudaKernel(const std::string &name, const Function &function, const Kernel &kernel, const Facts &facts,
+                       Spelling &s, Statuses &statuses)
+    : function_(function), statuses_(statuses), name_(name), plan_(make_plan(kernel, facts, TargetKind::cuda)),
+      names_(without_own_words(names_of(function, plan_.kernel))), printer_(plan_, facts, s, names_),
       pack_names_(names_) {
   printer_.index_type = "Index";
   printer_.parallel = true;

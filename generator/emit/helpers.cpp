@@ -153,7 +153,8 @@ std::string helper_text(const Templates &templates, TargetKind target, const std
 }
 
 Views includes(const std::string &text, std::vector<std::string> first) {
-  static const std::vector<std::pair<std::string, std::string>> table = {{"std::sort", "algorithm"},
+  static const std::vector<std::pair<std::string, std::string>> table = {{"std::max(", "algorithm"},
+                                                                         {"std::sort", "algorithm"},
                                                                          {"std::exp", "cmath"},
                                                                          {"std::", "cmath"},
                                                                          {"INFINITY", "cmath"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct Variation {
   std::optional<Kernel> reporting; // as built, where it has some
   Facts facts;                     // of `kernel`
   Facts lowered_facts;
+  std::optional<Kernel> all_outputs; // `lowered`, for calls that want all optional outputs, where it has some
+  Facts all_outputs_facts;
 
   const Kernel &interpreted() const { return reporting ? *reporting : kernel; }
 };

@@ -51,6 +51,8 @@ std::string where(const std::string &condition, const std::string &statements) {
   return condition.empty() ? statements : "if (" + condition + ") {\n" + statements + "}\n";
 }
 
+std::string both(const std::string &a, const std::string &b) { return a.empty() || b.empty() ? a + b : a + " && " + b; }
+
 std::string join_comma(const std::vector<std::string> &parts) {
   std::string out;
   for (const std::string &part : parts)
@@ -188,7 +190,7 @@ private:
         calls += "const cudaStream_t queue = static_cast<cudaStream_t>(stream);\n" +
                  launched_[i].before_run(v, requirements(i, v, names));
       for (const Made &one : launched_[i].made[v])
-        calls += where(one.condition, call(i, one, names));
+        calls += where(both(one.arrays, one.condition), call(i, one, names));
       text += where(variation_condition(*function(i).variations[v]), calls);
     }
     return text + refuse_others(i, "");
@@ -228,11 +230,22 @@ private:
     for (size_t v = 0; v < all.size(); ++v) {
       std::string bytes = first.empty() ? all[v].text : "";
       for (const Made &one : launched_[i].made[v])
-        bytes += (one.condition.empty() ? "" : "if (" + one.condition + ") ") + "return " +
-                 bytes_text(one, names.space(one.name) + "(" + sizes + ")") + ";\n";
+        if (one.arrays == launched_[i].made[v].front().arrays)
+          bytes += (one.condition.empty() ? "" : "if (" + one.condition + ") ") + "return " +
+                   bytes_for_any_arrays(one, launched_[i].made[v].back(), sizes, names) + ";\n";
       text += where(variation_condition(*function(i).variations[v]), bytes);
     }
     return text + refuse_others(i, "-");
+  }
+
+  // Which arrays there are is not known yet: as many as the greater one needs of the function for calls that have all
+  // and of the one for others.
+  std::string bytes_for_any_arrays(const Made &made, const Made &others, const std::string &sizes,
+                                   const Naming &names) {
+    const auto bytes = [&](const Made &one) { return bytes_text(one, names.space(one.name) + "(" + sizes + ")"); };
+    if (made.arrays.empty() || !others.workspace)
+      return bytes(made);
+    return made.workspace ? "std::max(" + bytes(made) + ", " + bytes(others) + ")" : bytes(others);
   }
 
   std::string bytes_text(const Made &made, const std::string &space) {

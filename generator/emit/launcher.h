@@ -14,6 +14,7 @@ namespace kgen {
 struct Made {
   std::string name;      // softmax_f32_short
   std::string condition; // of the sizes; empty: it is for all that are left
+  std::string arrays;    // of what arrays are there; empty: whatever is
   bool workspace = false;
   bool has_team = false; // each thread has a part of it
 };

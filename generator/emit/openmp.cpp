@@ -1,8 +1,9 @@
-// OpenMP C++: per variation a function, and one for short rows; then the launchers, which check everything before
-// anything is written.
+// OpenMP C++: per variation a function, others for short rows and for calls that want all outputs; then the launchers,
+// which check everything before anything is written.
 #include "emit/each_once.h"
 #include "emit/launcher.h"
 #include "emit/openmp_kernel.h"
+#include "plan/all_outputs.h"
 #include "plan/short_rows.h"
 
 namespace kgen {
@@ -11,26 +12,50 @@ namespace {
 // In the order in which a launcher tries them.
 using OpenmpFunctions = std::vector<OpenmpFunction>;
 
-OpenmpFunctions functions_of(const Function &function, const Variation &variation, const Plan &plan,
-                             Spelling &spelling) {
+// For all sizes, behind those for short rows.
+OpenmpFunctions by_sizes(const std::string &name, const Function &function, const Kernel &kernel, const Facts &facts,
+                         const Plan &plan, Spelling &spelling) {
   OpenmpFunctions out;
-  const std::string name = variation_name(function, variation);
-  const std::vector<ShortRows> all = plan_short_rows(variation.lowered, variation.lowered_facts, plan);
+  const std::vector<ShortRows> all = plan_short_rows(kernel, facts, plan);
   for (const ShortRows &rows : all) {
     const std::string made_for = &rows == &all.back() ? "_short" : "_short_and_few";
-    out.push_back(openmp_function(name + made_for, function, rows.plan, variation.lowered_facts, spelling));
+    out.push_back(openmp_function(name + made_for, function, rows.plan, facts, spelling));
     out.back().condition = short_rows_condition(rows.plan.kernel, rows.axes, c_name);
     out.back().text = "// For " + out.back().condition + ": rows that fill no vector.\n" + out.back().text;
   }
-  out.push_back(openmp_function(name, function, plan, variation.lowered_facts, spelling));
+  out.push_back(openmp_function(name, function, plan, facts, spelling));
   return out;
 }
 
-std::string short_rows_comment(const OpenmpFunctions &made) {
+// What is made of a variation, and the plan of the first function that serves calls of all sizes.
+struct Functions {
+  OpenmpFunctions made;
+  Plan plan;
+};
+
+Functions functions_of(const Function &function, const Variation &variation, Spelling &spelling) {
+  const std::string name = variation_name(function, variation);
+  const Plan plan = make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp);
+  const std::optional<Plan> all = variation.all_outputs
+                                      ? plan_all_outputs(*variation.all_outputs, variation.all_outputs_facts, plan)
+                                      : std::nullopt;
+  if (!all)
+    return {by_sizes(name, function, variation.lowered, variation.lowered_facts, plan, spelling), plan};
+  Functions out{by_sizes(name, function, *variation.all_outputs, variation.all_outputs_facts, *all, spelling), *all};
+  for (OpenmpFunction &one : out.made)
+    one.arrays = all_outputs_condition(plan.kernel, c_name);
+  out.made.push_back(openmp_function(name + "_in_part", function, plan, variation.lowered_facts, spelling));
+  out.made.back().text = "// For calls that do not want all outputs.\n" + out.made.back().text;
+  return out;
+}
+
+std::string comment_on_others(const OpenmpFunctions &made) {
   std::string text;
   for (const OpenmpFunction &one : made)
     if (!one.condition.empty())
       text += "Where " + one.condition + ": neighbouring rows side by side.\n";
+  if (made.back().arrays != made.front().arrays)
+    text += "Where an output is not wanted: one step after the other.\n";
   return text;
 }
 
@@ -45,13 +70,13 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
     launched.push_back({&function, {}, {}, {}});
     printed.push_back({&function, {}});
     for (const Variation *variation : function.variations) {
-      const Plan plan = make_plan(variation->lowered, variation->lowered_facts, TargetKind::openmp);
-      const OpenmpFunctions made = functions_of(function, *variation, plan, spelling);
+      const auto &[made, plan] = functions_of(function, *variation, spelling);
       if (source.plan.empty())
-        source.plan = plan_comment(plan, variation->facts) + short_rows_comment(made);
+        source.plan = plan_comment(plan, variation->facts) + comment_on_others(made);
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
-        launched.back().made.back().push_back({one.name, one.condition, !one.workspace.empty(), one.has_team});
+        launched.back().made.back().push_back(
+            {one.name, one.condition, one.arrays, !one.workspace.empty(), one.has_team});
         if (!one.workspace.empty())
           printed.back().texts.push_back(one.workspace);
         printed.back().texts.push_back(one.text);

@@ -1,6 +1,7 @@
 #include "grad/document.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "grad/text.h"
 #include "spec/format_document.h"
@@ -145,9 +146,22 @@ private:
     return false;
   }
 
+  // As a word of its own.
+  bool functions_mention(const std::string &name) const {
+    const std::string &text = document_.functions;
+    const auto in_word = [&](size_t at) {
+      return at < text.size() && (std::isalnum(text[at]) != 0 || text[at] == '_');
+    };
+    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+      if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size()))
+        return true;
+    return false;
+  }
+
   void params() {
     for (const Param &param : spec_.params) {
-      if (document_.params.count(param.name) == 0 && !is_used(param.name) && !sizes_need(param.name))
+      if (document_.params.count(param.name) == 0 && !is_used(param.name) && !sizes_need(param.name) &&
+          !functions_mention(param.name))
         continue;
       std::vector<std::string> values;
       for (const ParamValue &value : param.choices)

@@ -108,6 +108,8 @@ private:
 
   // What goes over other lanes is no matter of a condition.
   void name_elsewhere(NodeId id) {
+    if (!elsewhere_.insert(id).second)
+      return;
     const Node &n = graph_.node(id);
     if (n.kind == Kind::scan || (n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand))
       needs_name_.insert(id);
@@ -116,6 +118,8 @@ private:
   }
 
   void name_scans(NodeId id) {
+    if (!scans_.insert(id).second)
+      return;
     const Node &n = graph_.node(id);
     if (n.kind == Kind::scan)
       needs_name_.insert(id);
@@ -148,11 +152,24 @@ private:
       return (n.op == Op::neg || n.op == Op::logical_not || n.type == Type::boolean || is_integer(n.type)) &&
              std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_cheap(arg) || named_.count(arg); });
     case Kind::product: // -d
-      return n.args.size() == 1 && n.powers[0] == 1 && n.number == -1 &&
-             (is_cheap(n.args[0]) || named_.count(n.args[0]) != 0);
+      return is_multiple(n) && n.number == -1;
+    case Kind::choose: // a == b ? d / 2 : 0
+      return is_tie(n);
     default:
       return false;
     }
+  }
+
+  bool is_multiple(const Node &n) const {
+    return n.kind == Kind::product && n.args.size() == 1 && n.powers[0] == 1 &&
+           (is_cheap(n.args[0]) || named_.count(n.args[0]) != 0);
+  }
+
+  // The part of a gradient that one of two equal arguments gets.
+  bool is_tie(const Node &n) const {
+    const Node &condition = graph_.node(n.args[0]), &otherwise = graph_.node(n.args[2]);
+    return condition.kind == Kind::op && condition.op == Op::eq && is_cheap(n.args[0]) &&
+           is_multiple(graph_.node(n.args[1])) && otherwise.kind == Kind::number && otherwise.number == 0;
   }
 
   void choose_names(const std::vector<Root> &roots) {
@@ -235,6 +252,12 @@ private:
     return name.size() <= kLongestName ? name : word;
   }
 
+  // By a name, which says what it gives: silu, sign.
+  static bool is_called(Op op) {
+    const auto &rows = body::builtins();
+    return std::any_of(rows.begin(), rows.end(), [&](const body::BuiltinRow &row) { return row.name == op_name(op); });
+  }
+
   // And whether it stands before what it is of.
   static std::pair<std::string, bool> word_of(const Node &n) {
     switch (n.kind) {
@@ -262,6 +285,8 @@ private:
       for (const Noun &noun : kNouns)
         if (noun.op == n.op)
           return {std::string(noun.name), true};
+      if (is_called(n.op))
+        return {std::string(op_name(n.op)), true};
       return {"value", true};
     default:
       return {"value", true};
@@ -339,6 +364,7 @@ private:
   Program out_;
   std::map<NodeId, int> uses_;
   std::set<NodeId> needs_name_, named_;
+  std::set<NodeId> elsewhere_, scans_; // looked at
   std::map<NodeId, std::string> names_;
 };
 

@@ -47,7 +47,7 @@ void Tracer::finish_steps(VarId v, NodeId value) {
   out_.stores.push_back(std::move(store));
 }
 
-NodeId Tracer::at_last(NodeId id, const std::map<AxisId, NodeId> &lasts, const std::map<NodeId, NodeId> &known) {
+NodeId Tracer::at_last(NodeId id, const std::map<AxisId, NodeId> &lasts, std::map<NodeId, NodeId> &known) {
   AxisSet along;
   for (const auto &[axis, place] : lasts)
     along |= AxisSet::of(axis);
@@ -63,14 +63,14 @@ NodeId Tracer::at_last(NodeId id, const std::map<AxisId, NodeId> &lasts, const s
   if (const auto found = known.find(id); found != known.end())
     return found->second;
   if (n.kind == Kind::choose)
-    return graph_.choose(there(n.args[0]), there(n.args[1]), there(n.args[2]));
+    return known[id] = graph_.choose(there(n.args[0]), there(n.args[1]), there(n.args[2]));
   if (n.kind == Kind::index)
     return lasts.at(n.axis);
   if (n.kind == Kind::op) {
     std::vector<NodeId> args;
     for (NodeId arg : n.args)
       args.push_back(there(arg));
-    return graph_.op(n.op, args, n.type);
+    return known[id] = graph_.op(n.op, args, n.type);
   }
   return graph_.at(id, {lasts.begin(), lasts.end()});
 }

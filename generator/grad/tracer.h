@@ -33,7 +33,8 @@ private:
   NodeId left_by(VarId v);
   // Each step stores its window, the last one of those that have the same.
   void finish_steps(VarId v, NodeId value);
-  NodeId at_last(NodeId id, const std::map<AxisId, NodeId> &lasts, const std::map<NodeId, NodeId> &known);
+  // `known` gets what is found, so that each node is looked at once.
+  NodeId at_last(NodeId id, const std::map<AxisId, NodeId> &lasts, std::map<NodeId, NodeId> &known);
   // May steps that do not follow the grid's order along still dimensions share a window? Tables pick it then.
   bool revisits(VarId v) const;
   bool is_carried(VarId v) const;

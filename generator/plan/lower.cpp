@@ -58,6 +58,7 @@ private:
     PlanNode node = make(PlanNode::Kind::assign, stmt);
     node.target = stmt.target;
     node.scatter_add = stmt.scatter_add;
+    assigned_ = kernel_.vars[stmt.target].name;
     for (ExprId index : stmt.indices)
       node.indices.push_back(hoist(index, stmt.context, out));
     for (const Coordinate &c : stmt.coords)
@@ -388,7 +389,10 @@ private:
     kept -= e.reduced;
     const bool selects = e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
     const Type accumulator = accumulator_of(e);
-    step.target = temporary(fold_names(kernel_, e), selects ? Type::i64 : accumulator, kept, e.place);
+    std::vector<std::string> wishes = fold_names(kernel_, e);
+    if (!assigned_.empty()) // by a local that is named for the fold itself
+      wishes.push_back(name_of_parts(assigned_, "so_far"));
+    step.target = temporary(wishes, selects ? Type::i64 : accumulator, kept, e.place);
     if (selects)
       step.partner = temporary(best_names(kernel_, e), kernel_.expr(step.value).type, kept, e.place);
     if (!selects)
@@ -538,6 +542,7 @@ private:
   }
 
   Kernel &kernel_;
+  std::string assigned_; // the name of what the statement at hand sets
 };
 
 // Parallel dimensions go outside, wherever they stand, unless their size depends on an arbitrary one.

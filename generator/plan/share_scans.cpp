@@ -279,8 +279,15 @@ private:
       }
     }
     for (Start &start : starts_)
-      start.place =
-          lists_.copy_of(start.step->target, start.step->reverse ? "share_start_from_end" : "share_start", share);
+      start.place = lists_.copy_of(start.step->target, name_for(start, "share_start"), share);
+  }
+
+  // Of the first that goes this way; others say what they are of.
+  std::string name_for(const Start &start, const char *role) const {
+    const auto goes_alike = [&](const Start &s) { return s.step->reverse == start.step->reverse; };
+    const bool first = &*std::find_if(starts_.begin(), starts_.end(), goes_alike) == &start;
+    const std::string name = first ? role : name_of_parts(role, description(kernel_, start.step->value));
+    return start.step->reverse ? name + "_from_end" : name;
   }
 
   static const PlanNode &setter(const Scan &scan, VarId var) {
@@ -426,7 +433,7 @@ private:
       PlanNode step = *start.step;
       step.axis = lists_.axis();
       step.exclusive = true;
-      step.target = lists_.copy_of(start.step->target, start.step->reverse ? "carry_from_end" : "carry", AxisSet());
+      step.target = lists_.copy_of(start.step->target, name_for(start, "carry"), AxisSet());
       step.partner = start.place;
       step.lanes = kernel_.vars[start.place].axes;
       PlanNode init = step;

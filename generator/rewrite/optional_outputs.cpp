@@ -118,12 +118,26 @@ private:
   std::vector<Serves> users_; // per local: what the statements that read it serve
 };
 
+bool is_optional_output(const Var &var) { return var.kind == Var::Kind::output && var.optional; }
+
+bool has_optional_outputs(const Kernel &kernel) {
+  return std::any_of(kernel.vars.begin(), kernel.vars.end(), is_optional_output);
+}
+
 } // namespace
 
 Kernel guard_optional_outputs(const Kernel &kernel) {
-  const bool any = std::any_of(kernel.vars.begin(), kernel.vars.end(),
-                               [](const Var &var) { return var.kind == Var::Kind::output && var.optional; });
-  return any ? Guarding(kernel).run() : kernel;
+  return has_optional_outputs(kernel) ? Guarding(kernel).run() : kernel;
+}
+
+std::optional<Kernel> with_all_outputs(const Kernel &kernel) {
+  if (!has_optional_outputs(kernel))
+    return std::nullopt;
+  Kernel all = kernel;
+  for (Var &var : all.vars)
+    if (is_optional_output(var))
+      var.optional = false;
+  return all;
 }
 
 } // namespace kgen

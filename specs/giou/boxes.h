@@ -15,20 +15,30 @@ real giou_of_areas(real area_p, real area_t, real overlap, real hull) {
 
 real clamped(real left_p, real top_p, real right_p, real bottom_p, real left_t, real top_t, real right_t,
              real bottom_t) {
-  real area_p = (right_p - left_p) * (bottom_p - top_p);
-  real area_t = (right_t - left_t) * (bottom_t - top_t);
-  real overlap =
-      max(min(right_p, right_t) - max(left_p, left_t), 0) * max(min(bottom_p, bottom_t) - max(top_p, top_t), 0);
-  real hull =
-      max(max(right_p, right_t) - min(left_p, left_t), 0) * max(max(bottom_p, bottom_t) - min(top_p, top_t), 0);
+  real width_p = right_p - left_p, height_p = bottom_p - top_p;
+  real width_t = right_t - left_t, height_t = bottom_t - top_t;
+  real area_p = width_p * height_p;
+  real area_t = width_t * height_t;
+  real shared_width = min(right_p, right_t) - max(left_p, left_t);
+  real shared_height = min(bottom_p, bottom_t) - max(top_p, top_t);
+  real overlap = max(shared_width, 0) * max(shared_height, 0);
+  real hull_width = max(right_p, right_t) - min(left_p, left_t);
+  real hull_height = max(bottom_p, bottom_t) - min(top_p, top_t);
+  real hull = max(hull_width, 0) * max(hull_height, 0);
   return giou_of_areas(area_p, area_t, overlap, hull);
 }
 
 real unclamped(real left_p, real top_p, real right_p, real bottom_p, real left_t, real top_t, real right_t,
                real bottom_t) {
-  real area_p = (right_p - left_p) * (bottom_p - top_p);
-  real area_t = (right_t - left_t) * (bottom_t - top_t);
-  real overlap = (min(right_p, right_t) - max(left_p, left_t)) * (min(bottom_p, bottom_t) - max(top_p, top_t));
-  real hull = (max(right_p, right_t) - min(left_p, left_t)) * (max(bottom_p, bottom_t) - min(top_p, top_t));
+  real width_p = right_p - left_p, height_p = bottom_p - top_p;
+  real width_t = right_t - left_t, height_t = bottom_t - top_t;
+  real area_p = width_p * height_p;
+  real area_t = width_t * height_t;
+  real shared_width = min(right_p, right_t) - max(left_p, left_t);
+  real shared_height = min(bottom_p, bottom_t) - max(top_p, top_t);
+  real overlap = shared_width * shared_height;
+  real hull_width = max(right_p, right_t) - min(left_p, left_t);
+  real hull_height = max(bottom_p, bottom_t) - min(top_p, top_t);
+  real hull = hull_width * hull_height;
   return giou_of_areas(area_p, area_t, overlap, hull);
 }

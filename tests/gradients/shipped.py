@@ -13,8 +13,13 @@ ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = {"norm/rms_norm_backward.toml": ["-D", "T=f32"]}
 
 
+def forward_of(path):
+    kernel = tomllib.loads(path.read_text())["backward_of"]
+    return next(p for p in path.parent.glob("*.toml") if tomllib.loads(p.read_text())["kernel"] == kernel)
+
+
 def made(kgen, path, options):
-    forward = path.with_name(tomllib.loads(path.read_text())["backward_of"] + ".toml")
+    forward = forward_of(path)
     with tempfile.TemporaryDirectory() as folder:
         command = [kgen, "grad", str(forward), "-o", folder, *options]
         done = subprocess.run(command, capture_output=True, text=True)

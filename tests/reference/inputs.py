@@ -238,12 +238,12 @@ def _(rng, arrays, sizes):
     arrays["x"][::3] = 0  # rows without a direction
 
 
-@maker("huber_loss")
+@maker("huber_loss", "huber_loss_backward")
 def _(rng, arrays, sizes):
     arrays["delta"] = 0.75
 
 
-@maker("kl_divergence")
+@maker("kl_divergence", "kl_divergence_backward")
 def _(rng, arrays, sizes):
     for name in ("prediction", "target"):
         weight = np.exp(arrays[name])
@@ -254,12 +254,12 @@ def _(rng, arrays, sizes):
     arrays["prediction"][impossible & (rng.random(impossible.shape) < 0.5)] = -np.inf
 
 
-@maker("hinge_loss")
+@maker("hinge_loss", "hinge_loss_backward")
 def _(rng, arrays, sizes):
     MAKERS["cross_entropy"](rng, arrays, sizes)
 
 
-@maker("cosine_similarity")
+@maker("cosine_similarity", "cosine_similarity_backward")
 def _(rng, arrays, sizes):
     arrays["x"][::3] = 0  # rows without a direction
 

@@ -465,16 +465,20 @@ def rms_norm_backward(x, s, p):
 def layer_norm_backward(x, s, p):
     n = s["N"]
 
-    def row(v, dy):
+    def row(v, d_y):
         if not n:
             return v
         normal = standardised(v, p["eps"])
         derivatives = (np.eye(n) - 1 / n - np.outer(normal, normal) / n) / math.sqrt(np.var(v) + p["eps"])
-        return derivatives @ (dy * x["gamma"])
+        return derivatives @ (d_y * x["gamma"])
 
     normal = by_rows(lambda v: standardised(v, p["eps"]), x["x"].shape, x["x"])
-    dgamma = np.einsum("mn,mn->n", normal, x["dy"])
-    return {"dx": by_rows(row, x["x"].shape, x["x"], x["dy"]), "dgamma": dgamma, "dbeta": np.einsum("mn->n", x["dy"])}
+    d_gamma = np.einsum("mn,mn->n", normal, x["d_y"])
+    return {
+        "d_x": by_rows(row, x["x"].shape, x["x"], x["d_y"]),
+        "d_gamma": d_gamma,
+        "d_beta": np.einsum("mn->n", x["d_y"]),
+    }
 
 
 def with_mean(losses):

@@ -28,7 +28,7 @@ def by_autograd(forward, of, **outputs):
     """The gradients of inputs, given those of the outputs."""
 
     def backward(x, s, p):
-        leaves = {name: None if x[name] is None else t(x[name]).double().requires_grad_() for name in of}
+        leaves = {name: None if x[name] is None else t(x[name]).double().clone().requires_grad_() for name in of}
         results = forward({**x, **leaves}, s, p)
         given = [(results[name], x[f"d_{name}"]) for name in results if x.get(f"d_{name}") is not None]
         sum((result * t(d)).sum() for result, d in given).backward() if given else None
@@ -175,6 +175,92 @@ def attention_backward(x, s, p):
     }
 
 
+def at_least(v, least):
+    """As max has it: half of the gradient where both are equal. clamp passes it on."""
+    return torch.maximum(v, torch.full_like(v, least))
+
+
+def instance_norm(x, s, p):
+    gamma, beta = (None if x[name] is None else t(x[name]) for name in ("gamma", "beta"))
+    v = t(x["x"])
+    normal = (v - v.mean((2, 3), True)) / torch.sqrt(v.var((2, 3), unbiased=False, keepdim=True) + p["eps"])
+    normal = normal if gamma is None else normal * gamma[:, None, None]
+    return {"y": normal if beta is None else normal + beta[:, None, None]}
+
+
+def with_mean(loss):
+    return {"loss": loss, "mean_loss": loss.mean()}
+
+
+def mse_loss(x, s, p):
+    return {"loss": functional.mse_loss(t(x["prediction"]), t(x["target"]))}
+
+
+def huber_loss(x, s, p):
+    loss = functional.huber_loss(t(x["prediction"]), t(x["target"]), reduction="none", delta=float(x["delta"]))
+    return with_mean(loss)
+
+
+def kl_divergence(x, s, p):
+    prediction, target = t(x["prediction"]), t(x["target"])
+    possible = target > 0
+    each = torch.where(possible, target, 1) * (torch.where(possible, target, 1).log() - prediction.masked_fill(~possible, 0))
+    return with_mean(each.masked_fill(~possible, 0).sum(1))
+
+
+def hinge_loss(x, s, p):
+    score, target = t(x["score"]), t(x["target"]).long()
+    apart = at_least(p["margin"] + score - score.gather(1, target[:, None]), 0.0)
+    return with_mean(apart.scatter(1, target[:, None], 0.0).sum(1))
+
+
+def triplet_loss(x, s, p):
+    apart = [torch.linalg.vector_norm(t(x["anchor"]) - t(x[name]), dim=1) for name in ("positive", "negative")]
+    return with_mean(at_least(apart[0] - apart[1] + p["margin"], 0.0))
+
+
+def cosine_similarity_backward(x, s, p):
+    """With the similarity as it is given, not as it follows from x and y."""
+    x = {name: t(value).double() for name, value in x.items()}
+    a, b = (x[name].clone().requires_grad_() for name in "xy")
+    lengths = [torch.linalg.vector_norm(v, dim=1) for v in (a, b)]
+    by = (lengths[0] * lengths[1]).clamp(min=p["eps"])
+    towards = (a * b).sum(1) / by.detach() - x["similarity"] * by / by.detach()
+    (towards * x["d_similarity"]).sum().backward()
+    return {"d_x": a.grad, "d_y": b.grad}
+
+
+def mlp(x, s, p):
+    hidden = functional.gelu(t(x["x"]).double() @ t(x["w1"]).double() + t(x["b1"]))
+    return {"z": hidden @ t(x["w2"]).double() + t(x["b2"])}
+
+
+# What is added last has no part in the gradients of others, so the backward kernels do not read it.
+
+
+def group_norm_backward(x, s, p):
+    return by_autograd(group_norm, ("x", "gamma", "beta"))({**x, "beta": np.zeros(x["gamma"].shape)}, s, p)
+
+
+def mlp_backward(x, s, p):
+    return by_autograd(mlp, ("x", "w1", "b1", "w2", "b2"))({**x, "b2": np.zeros(s["N"])}, s, p)
+
+
+def gated_mlp(x, s, p):
+    v = t(x["x"]).double()
+    return {"z": (functional.silu(v @ t(x["gate"])) * (v @ t(x["up"]))) @ t(x["down"])}
+
+
+TORCH["instance_norm_backward"] = by_autograd(instance_norm, ("x", "gamma", "beta"), gamma="C", beta="C")
+TORCH["group_norm_backward"] = group_norm_backward
+TORCH["mlp_backward"] = mlp_backward
+TORCH["mse_loss_backward"] = by_autograd(mse_loss, ("prediction", "target"))
+TORCH["huber_loss_backward"] = by_autograd(huber_loss, ("prediction", "target"))
+TORCH["kl_divergence_backward"] = by_autograd(kl_divergence, ("prediction", "target"))
+TORCH["hinge_loss_backward"] = by_autograd(hinge_loss, ("score",))
+TORCH["triplet_loss_backward"] = by_autograd(triplet_loss, ("anchor", "positive", "negative"))
+TORCH["cosine_similarity_backward"] = cosine_similarity_backward
+TORCH["gated_mlp_backward"] = by_autograd(gated_mlp, ("x", "gate", "up", "down"))
 TORCH["activation_backward"] = by_autograd(activation, ("x", "bias"), bias="N")
 TORCH["matmul_activation_backward"] = by_autograd(matmul_activation, ("x", "y", "bias"))
 TORCH["cross_entropy_backward"] = by_autograd(cross_entropy, ("score",))

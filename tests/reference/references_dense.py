@@ -247,16 +247,6 @@ def rms_norm_backward(inputs, sizes, params):
 
 
 @reference
-def layer_norm_backward(inputs, sizes, params):
-    x, dy = Num(inputs["x"]), Num(inputs["dy"])
-    d = x - x.mean(-1, keep=True)
-    scale = rsqrt((d * d).mean(-1, keep=True) + params["eps"])
-    normal, g = d * scale, dy * inputs["gamma"]
-    dx = scale * (g - g.mean(-1, keep=True) - normal * (g * normal).mean(-1, keep=True))
-    return {"dx": dx, "dgamma": (dy * normal).sum(0), "dbeta": dy.sum(0)}
-
-
-@reference
 def ragged_mean_square(inputs, sizes, params):
     x, starts = Num(inputs["x"]), inputs["row_start"]
     lengths = np.diff(starts)

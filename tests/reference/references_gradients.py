@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from magnitude import Num, erf, exp, lift, matmul, maximum, sigmoid, where
+from magnitude import Num, absolute, erf, exp, lift, log, matmul, maximum, rsqrt, sigmoid, sqrt, where
 from registry import Result, reference
 
 
@@ -100,3 +100,166 @@ def linear_recurrence_backward(inputs, sizes, params):
             from_a = state * h[:, t - 1]
             d_a.v[:, t], d_a.s[:, t] = from_a.v, from_a.s
     return {"d_a": d_a, "d_x": d_x}
+
+
+# Norms.
+
+
+def norm_backward(x, d_y, axes, eps):
+    """The gradient by x of (x - mean) / deviation, and that value itself."""
+    d = x - x.mean(axes, keep=True)
+    scale = rsqrt((d * d).mean(axes, keep=True) + eps)
+    normal = d * scale
+    return scale * (d_y - d_y.mean(axes, keep=True) - normal * (d_y * normal).mean(axes, keep=True)), normal
+
+
+@reference
+def layer_norm_backward(inputs, sizes, params):
+    d_y = Num(inputs["d_y"])
+    d_x, normal = norm_backward(Num(inputs["x"]), d_y * inputs["gamma"], -1, params["eps"])
+    return {"d_x": d_x, "d_gamma": (d_y * normal).sum(0), "d_beta": d_y.sum(0)}
+
+
+@reference
+def group_norm_backward(inputs, sizes, params):
+    shape = inputs["x"].shape
+    in_groups = (sizes["B"], sizes["G"], sizes["C"], sizes["H"], sizes["W"])
+    d_y = Num(inputs["d_y"])
+    scaled = d_y * inputs["gamma"][:, None, None]
+    d_x, normal = norm_backward(Num(inputs["x"]).reshape(in_groups), scaled.reshape(in_groups), (2, 3, 4), params["eps"])
+    return {
+        "d_x": d_x.reshape(shape),
+        "d_gamma": (d_y * normal.reshape(shape)).sum((0, 2, 3)),
+        "d_beta": d_y.sum((0, 2, 3)),
+    }
+
+
+@reference
+def instance_norm_backward(inputs, sizes, params):
+    d_y, gamma = Num(inputs["d_y"]), inputs["gamma"]
+    scaled = d_y if gamma is None else d_y * gamma[:, None, None]
+    d_x, normal = norm_backward(Num(inputs["x"]), scaled, (2, 3), params["eps"])
+    none = np.zeros(sizes["C"])
+    return {
+        "d_x": d_x,
+        "d_gamma": none if gamma is None else (d_y * normal).sum((0, 2, 3)),
+        "d_beta": none if inputs["beta"] is None else d_y.sum((0, 2, 3)),
+    }
+
+
+# Losses.
+
+
+def given(inputs, rows):
+    """The gradient of each row's loss, its share in that of the mean included."""
+    d_loss, d_mean = (lift(0.0 if inputs[name] is None else inputs[name]) for name in ("d_loss", "d_mean_loss"))
+    return d_loss + d_mean / float(max(rows, 1)) + np.zeros(rows)
+
+
+@reference
+def mse_loss_backward(inputs, sizes, params):
+    e = Num(inputs["prediction"]) - inputs["target"]
+    d = 2.0 * Num(inputs["d_loss"]) * e / float(max(sizes["N"], 1))
+    return {"d_prediction": d, "d_target": 0.0 - d}
+
+
+@reference
+def huber_loss_backward(inputs, sizes, params):
+    e, d_each = Num(inputs["prediction"]) - inputs["target"], given(inputs, sizes["N"])
+    d = where(np.abs(e.v) <= inputs["delta"], d_each * absolute(e), d_each * inputs["delta"]) * np.sign(e.v)
+    return {"d_prediction": d, "d_target": 0.0 - d}
+
+
+@reference
+def kl_divergence_backward(inputs, sizes, params):
+    prediction, target = Num(inputs["prediction"]), Num(inputs["target"])
+    d_each = given(inputs, sizes["B"])[:, None]
+    possible = target.v > 0
+    return {
+        "d_prediction": where(possible, 0.0 - target * d_each, 0.0),
+        "d_target": where(possible, (log(target) - prediction) * d_each + d_each, 0.0),
+    }
+
+
+def part_above_zero(v, d):
+    """The gradient of max(v, 0), and how much of it a sign of v that few digits do not tell decides."""
+    unsure = np.abs(d.v) * (np.abs(v.v) < 1e-5 * v.s)
+    return where(v.v > 0, d, where(v.v == 0, 0.5 * d, 0.0)), unsure
+
+
+@reference
+def hinge_loss_backward(inputs, sizes, params):
+    score, target = Num(inputs["score"]), inputs["target"]
+    own = score[np.arange(target.size), target] if sizes["V"] else Num(np.zeros(target.size))
+    others = np.arange(sizes["V"]) != target[:, None]
+    margin = params["margin"] + score - own[:, None]
+    d, unsure = part_above_zero(margin, given(inputs, sizes["B"])[:, None] + np.zeros(margin.v.shape))
+    d, unsure = where(others, d, 0.0), unsure * others
+    slack = np.where(others, unsure, unsure.sum(1, keepdims=True))
+    return {"d_score": Result(where(others, d, 0.0 - d.sum(1, keep=True)), slack=slack)}
+
+
+@reference
+def triplet_loss_backward(inputs, sizes, params):
+    anchor = Num(inputs["anchor"])
+    near, far = anchor - inputs["positive"], anchor - inputs["negative"]
+    lengths = [sqrt((rows * rows).sum(1)) for rows in (near, far)]
+    d, unsure = part_above_zero(lengths[0] - lengths[1] + params["margin"], given(inputs, sizes["B"]))
+    towards = [
+        where(length.v[:, None] != 0, rows * d[:, None] / where(length.v == 0, 1.0, length)[:, None], 0.0)
+        for rows, length in zip((near, far), lengths)
+    ]
+    slack = unsure[:, None]
+    return {
+        "d_anchor": Result(towards[0] - towards[1], slack=2 * slack),
+        "d_positive": Result(0.0 - towards[0], slack=slack),
+        "d_negative": Result(towards[1], slack=slack),
+    }
+
+
+@reference
+def cosine_similarity_backward(inputs, sizes, params):
+    x, y, d = (Num(inputs[name]) for name in ("x", "y", "d_similarity"))
+    lengths = [sqrt((rows * rows).sum(1)) for rows in (x, y)]
+    both = lengths[0] * lengths[1]
+    by = maximum(both, params["eps"])
+    d_both = where(both.v > params["eps"], 0.0 - d * inputs["similarity"] / by, 0.0)
+
+    def gradient(rows, others, own, other):
+        along = where(own.v != 0, other * d_both / where(own.v == 0, 1.0, own), 0.0)
+        return rows * along[:, None] + (d / by)[:, None] * others
+
+    return {"d_x": gradient(x, y, *lengths), "d_y": gradient(y, x, *lengths[::-1])}
+
+
+# Products in a row.
+
+
+@reference
+def mlp_backward(inputs, sizes, params):
+    x, w1, w2, d_z = (Num(inputs[name]) for name in ("x", "w1", "w2", "d_z"))
+    v = matmul(x, w1) + inputs["b1"]
+    hidden = v * 0.5 * (1.0 + erf(v * np.sqrt(0.5)))
+    d_v = matmul(d_z, w2.swap(0, 1)) * slope("gelu", v)
+    return {
+        "d_x": matmul(d_v, w1.swap(0, 1)),
+        "d_w1": matmul(x.swap(0, 1), d_v),
+        "d_b1": d_v.sum(0),
+        "d_w2": matmul(hidden.swap(0, 1), d_z),
+        "d_b2": d_z.sum(0),
+    }
+
+
+@reference
+def gated_mlp_backward(inputs, sizes, params):
+    x, gate, up, down, d_z = (Num(inputs[name]) for name in ("x", "gate", "up", "down", "d_z"))
+    v, raised = matmul(x, gate), matmul(x, up)
+    open_ = v * sigmoid(v)
+    d_hidden = matmul(d_z, down.swap(0, 1))
+    d_v, d_raised = d_hidden * raised * slope("silu", v), d_hidden * open_
+    return {
+        "d_x": matmul(d_v, gate.swap(0, 1)) + matmul(d_raised, up.swap(0, 1)),
+        "d_gate": matmul(x.swap(0, 1), d_v),
+        "d_up": matmul(x.swap(0, 1), d_raised),
+        "d_down": matmul((open_ * raised).swap(0, 1), d_z),
+    }
