@@ -64,6 +64,8 @@ cudaError_t check_limits(const cudaLaunchConfig_t &config, const void *kernel) {
     return cudaErrorInvalidConfiguration;
   if (config.dynamicSmemBytes > shared_limit(kernel))
     return cudaErrorInvalidValue;
+  if (!is_of_current_device(config.stream))
+    return cudaErrorInvalidResourceHandle;
   const unsigned cluster = cluster_size(config);
   if (cluster == 0 || cluster > kMaxCluster || grid.x % cluster != 0)
     return cudaErrorInvalidConfiguration;
@@ -203,6 +205,7 @@ cudaError_t set_function_attribute(const void *kernel, cudaFuncAttribute attribu
   if (value < 0 || value > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
     return record(cudaErrorInvalidValue);
   std::lock_guard<std::mutex> lock(model_lock());
+  counters().lowered_limits += static_cast<size_t>(value) < shared_limit(kernel) ? 1 : 0;
   shared_limits[kernel] = static_cast<size_t>(value);
   return cudaSuccess;
 }
