@@ -84,7 +84,7 @@ extern "C" {
 int64_t cuda_model_launches();
 int64_t cuda_model_live_allocations();
 int64_t cuda_model_synchronizations(); // calls that make the host wait, cudaMalloc and cudaFree included
-int64_t cuda_model_foreign_streams();     // calls on another stream than the expected one
+int64_t cuda_model_foreign_streams();  // calls on another stream than the expected one
 int64_t cuda_model_lowered_limits();   // a kernel's limit of shared memory was set below what it had
 void cuda_model_expect_stream(void *stream);
 }
