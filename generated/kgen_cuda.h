@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 10
+#define KGEN_CUDA_REVISION 11
 
 #include <cmath>
 #include <cstring>
@@ -97,18 +97,6 @@ __host__ __device__ inline bool is_nan(T v) {
 template <class T>
 __host__ __device__ inline bool is_inf(T v) {
   return v == T(INFINITY) || v == -T(INFINITY);
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-__host__ __device__ inline T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
 }
 
 template <class T>
@@ -532,6 +520,17 @@ __device__ inline T row_at(const T* starts, int64_t row, int64_t total) {
   return start < 0 ? T(0) : start > total ? T(total) : start;
 }
 
+// An entry of a table, kept within 0 .. range-1: nothing has checked tables in device memory.
+template <class T>
+__device__ inline T entry_within(T entry, int64_t range) {
+  return int64_t(entry) < 0 ? T(0) : int64_t(entry) < range ? entry : T(range < 1 ? 0 : range - 1);
+}
+
+// Notes what is wrong with a table. Of several things the one with the greatest status stays.
+__device__ inline void note_status(int32_t* table_status, int32_t status) {
+  if (table_status != nullptr) atomicMax(table_status, status);
+}
+
 // The length of the longest packed row.
 template <class T>
 __device__ inline int64_t longest_row(const T* starts, int64_t rows, int64_t total) {
@@ -542,6 +541,61 @@ __device__ inline int64_t longest_row(const T* starts, int64_t rows, int64_t tot
   }
   return longest;
 }
+
+// NaN where either is NaN; of equals the first, but that a device takes 0 for greater than -0.
+template <class T>
+__host__ __device__ inline T maximum(T a, T b) {
+  return b > a || b != b ? b : a;
+}
+__host__ __device__ inline float maximum(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  float out;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(out) : "f"(a), "f"(b));
+  return out;
+#else
+  return b > a || b != b ? b : a;
+#endif
+}
+
+// NaN where either is NaN; of equals the first, but that a device takes 0 for greater than -0.
+template <class T>
+__host__ __device__ inline T minimum(T a, T b) {
+  return b < a || b != b ? b : a;
+}
+__host__ __device__ inline float minimum(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  float out;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(out) : "f"(a), "f"(b));
+  return out;
+#else
+  return b < a || b != b ? b : a;
+#endif
+}
+
+// What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last
+// place. So it is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
+template <class T>
+class Reciprocal {
+ public:
+  __device__ inline explicit Reciprocal(T divisor) : divisor_(divisor) {}
+  __device__ inline friend T operator*(T a, Reciprocal by) { return a / by.divisor_; }
+
+ private:
+  T divisor_;
+};
+template <>
+class Reciprocal<float> {
+ public:
+  __device__ inline explicit Reciprocal(float divisor)
+      : scale_(divisor > 1e30f || divisor < -1e30f     ? 0x1p-60f
+               : divisor < 1e-30f && divisor > -1e-30f ? 0x1p60f
+                                                       : 1.0f),
+        reciprocal_(1.0f / (divisor * scale_)) {}
+  __device__ inline friend float operator*(float a, Reciprocal by) { return a * by.scale_ * by.reciprocal_; }
+
+ private:
+  float scale_, reciprocal_;
+};
 
 // So many blocks are to find room on a multiprocessor: ptxas spills doubles to make room for several; 0
 // leaves it to decide.
@@ -658,7 +712,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory() {
-    if (own_ != nullptr) cudaFreeAsync(own_, stream_);
+    if (own_ != nullptr) cuda_status(cudaFreeAsync(own_, stream_));  // the launch has told of a broken stream
   }
 
   int status;
@@ -674,6 +728,7 @@ template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
   if (blocks <= 0) return cudaSuccess;
+  if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;  // more than a device counts
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = threads;
@@ -690,41 +745,6 @@ inline unsigned block_threads(int64_t length, int64_t blocks) {
     threads *= 2;
   return threads;
 }
-
-// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
-// Sizes alone decide, and so results are the same on all devices: 16 elements a thread, fewer where that
-// leaves a device idle; several rows a block where they are short; `chunks` blocks a row where rows are few,
-// or too long for a block to keep.
-struct RowShape {
-  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
-  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
-  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads = 8, together = 1, chunks = 1;
-
-  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
-           unsigned most_chunks)
-      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
-    const int64_t length = turns * elements, all_bytes = turns * bytes;
-    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
-      threads *= 2;
-    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
-      together *= 2;
-    while (chunks < most_chunks &&
-           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
-            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
-      chunks *= 2;
-    split(chunks);
-  }
-  void split(unsigned blocks_of_row) {
-    chunks = blocks_of_row;
-    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
-    kept_bytes = chunk * bytes;
-    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
-    parts = chunks > 1 ? rows * chunks : 0;
-    tickets = chunks > 1 ? rows : 0;
-    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
-  }
-};
 
 // How folds of columns are shared out: a block takes `wide` columns, with `deep` threads for each; where
 // columns are few, `chunks` blocks share the rows.
@@ -885,6 +905,74 @@ __device__ inline T row_fold(T value, Combine combine) {
   return from_lane(value, 0, mask, width);
 }
 
+// The value of the block's first thread, for all of them.
+template <class T>
+__device__ inline T broadcast(T value) {
+  T* const slot = reinterpret_cast<T*>(shared_memory());
+  __syncthreads();
+  if (threadIdx.x == 0) *slot = value;
+  __syncthreads();
+  return *slot;
+}
+
+// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
+__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
+  __threadfence();
+  __syncthreads();
+  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
+  const bool found = __syncthreads_or(last) != 0;
+  __threadfence();
+  return found;
+}
+
+// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
+template <class T, class Combine>
+__device__ inline T column_fold(T value, Combine combine) {
+  if (blockDim.y == 1) return value;
+  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
+  __syncthreads();  // what the fold before has left there is read
+  slots[threadIdx.y * blockDim.x] = value;
+  __syncthreads();
+  value = slots[0];
+  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
+  return value;
+}
+
+// How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
+// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row: 16
+// elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
+// `chunks` blocks a row where rows are few, or too long for a block to keep.
+struct RowShape {
+  enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
+  int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
+  int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
+  unsigned threads = 8, together = 1, chunks = 1;
+
+  RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
+           unsigned most_chunks)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+    const int64_t length = turns * elements, all_bytes = turns * bytes;
+    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+      threads *= 2;
+    while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
+      together *= 2;
+    while (chunks < most_chunks &&
+           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+            (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
+      chunks *= 2;
+    split(chunks);
+  }
+  void split(unsigned blocks_of_row) {
+    chunks = blocks_of_row;
+    chunk = ceil_div(turns, int64_t{chunks} * 16) * 16;  // so that all begin with a whole access
+    kept_bytes = chunk * bytes;
+    blocks = smaller(ceil_div(rows, together), kMostRows) * chunks;
+    parts = chunks > 1 ? rows * chunks : 0;
+    tickets = chunks > 1 ? rows : 0;
+    slot_bytes = chunks > 1 ? teams * (2 * chunks + 1) * 16 : 0;
+  }
+};
+
 // The threads that share a row: those of one threadIdx.y, or those of `chunks` blocks, which take
 // neighbouring parts of it. The blocks are a cluster, or meet in `slots`, which is global memory.
 struct RowTeam {
@@ -967,34 +1055,48 @@ __device__ inline char* row_tile(const RowTeam& team) {
   return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
 }
 
-inline int device_value(cudaDeviceAttr attribute) {
-  int device = 0, value = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&value, attribute, device) != cudaSuccess)
-    return 0;
-  return value;
-}
-// Can the device run clusters of such blocks, and was the kernel compiled for that?
-template <class... Parameters>
-inline bool runs_clusters(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
-  cudaFuncAttributes attributes = {};
-  int clusters = 0;
-  if (device_value(cudaDevAttrComputeCapabilityMajor) < 9) return false;
-  if (cudaFuncGetAttributes(&attributes, kernel) == cudaSuccess && attributes.ptxVersion >= 90 &&
-      cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess && clusters > 0)
-    return true;
-  cudaGetLastError();
-  return false;
-}
-// How many such blocks run at once.
-template <class... Parameters>
-inline int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
-  int blocks = 0;
-  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(config.blockDim.x),
-                                                    config.dynamicSmemBytes) != cudaSuccess)
-    return 0;
-  return int64_t{blocks} * device_value(cudaDevAttrMultiProcessorCount);
-}
+// What is known of the current device, or the first error that came up.
+struct Device {
+  cudaError_t error = cudaSuccess;
+  int number = 0;
+
+  Device() { note(cudaGetDevice(&number)); }
+  int64_t value(cudaDeviceAttr attribute) {
+    int found = 0;
+    note(cudaDeviceGetAttribute(&found, attribute, number));
+    return found;
+  }
+  // Lets a kernel have as much shared memory as there is. It never gets less again, so that threads of the
+  // host cannot take it from each other.
+  template <class... Parameters>
+  void allow_shared(void (*kernel)(Parameters...), int64_t bytes) {
+    note(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+  }
+  // Can it run clusters of such blocks, and was the kernel compiled for that?
+  template <class... Parameters>
+  bool runs_clusters(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+    cudaFuncAttributes attributes = {};
+    int clusters = 0;
+    if (value(cudaDevAttrComputeCapabilityMajor) < 9) return false;
+    note(cudaFuncGetAttributes(&attributes, kernel));
+    if (attributes.ptxVersion < 90) return false;
+    note(cudaOccupancyMaxActiveClusters(&clusters, kernel, &config));
+    return clusters > 0;
+  }
+  // How many such blocks run at once.
+  template <class... Parameters>
+  int64_t blocks_at_once(void (*kernel)(Parameters...), const cudaLaunchConfig_t& config) {
+    int blocks = 0;
+    note(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(config.blockDim.x),
+                                                       config.dynamicSmemBytes));
+    return blocks * value(cudaDevAttrMultiProcessorCount);
+  }
+
+ private:
+  void note(cudaError_t found) {
+    if (error == cudaSuccess) error = found;
+  }
+};
 template <class... Parameters, class... Arguments>
 inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
                          Arguments... arguments) {
@@ -1006,19 +1108,18 @@ template <class... Parameters, class... Arguments>
 inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, char* slots,
                                cudaStream_t stream, Arguments... arguments) {
   if (shape.rows <= 0) return cudaSuccess;
+  Device device;
   cudaLaunchAttribute how = {};
   cudaLaunchConfig_t config = {};
   config.blockDim = dim3(shape.threads, shape.together);
   config.stream = stream;
   config.attrs = &how;
   int64_t kept = shape.kept_bytes, shared = RowTeam::kBytes + kept * shape.together;
-  if (shared > 48 << 10 && shared > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
-    kept = 0, shared = RowTeam::kBytes;
-  if (shared > 48 << 10)
-    if (const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                       static_cast<int>(shared));
-        error != cudaSuccess)
-      return error;
+  if (shared > 48 << 10) {
+    const int64_t most = device.value(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    if (shared > most) kept = 0, shared = RowTeam::kBytes;
+    if (kept > 0) device.allow_shared(kernel, most);
+  }
   config.dynamicSmemBytes = static_cast<size_t>(shared);
   int64_t blocks = shape.chunks > 1 ? shape.teams * shape.chunks : shape.blocks;
   if (shape.chunks > 1) {
@@ -1028,56 +1129,27 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
     config.numAttrs = 1;
     config.gridDim = dim3(static_cast<unsigned>(blocks));
   }
-  if (shape.chunks == 1 || (shape.chunks <= 8 && runs_clusters(kernel, config))) {
+  if (shape.chunks == 1 || (shape.chunks <= 8 && device.runs_clusters(kernel, config))) {
     slots = nullptr;
   } else {
     how = {};
     how.id = cudaLaunchAttributeCooperative;
     how.val.cooperative = 1;
-    if (blocks_at_once(kernel, config) < shape.chunks) kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
-    const int64_t room = blocks_at_once(kernel, config);
+    if (device.blocks_at_once(kernel, config) < shape.chunks)
+      kept = 0, config.dynamicSmemBytes = RowTeam::kBytes;
+    const int64_t room = device.blocks_at_once(kernel, config);
     while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
-    blocks = smaller(shape.teams, room / shape.chunks) * shape.chunks;
+    blocks = smaller(shape.teams, larger(room / shape.chunks, 1)) * shape.chunks;
+    if (device.error != cudaSuccess) return device.error;
     if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
         error != cudaSuccess)
       return error;
   }
+  if (device.error != cudaSuccess) return device.error;
+  if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;  // more than a device counts
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   return start(config, kernel, arguments..., shape.chunk,
                RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
-}
-
-// The value of the block's first thread, for all of them.
-template <class T>
-__device__ inline T broadcast(T value) {
-  T* const slot = reinterpret_cast<T*>(shared_memory());
-  __syncthreads();
-  if (threadIdx.x == 0) *slot = value;
-  __syncthreads();
-  return *slot;
-}
-
-// Is this the last of the blocks that come here with the ticket? It then sees what all have written before.
-__device__ inline bool is_last_block(uint32_t* ticket, unsigned blocks) {
-  __threadfence();
-  __syncthreads();
-  const int last = threadIdx.x == 0 && threadIdx.y == 0 && atomicAdd(ticket, 1u) == blocks - 1;
-  const bool found = __syncthreads_or(last) != 0;
-  __threadfence();
-  return found;
-}
-
-// Folds the values of the block's threads of one column, in a fixed order; each of them gets the result.
-template <class T, class Combine>
-__device__ inline T column_fold(T value, Combine combine) {
-  if (blockDim.y == 1) return value;
-  T* const slots = reinterpret_cast<T*>(shared_memory()) + threadIdx.x;
-  __syncthreads();  // what the fold before has left there is read
-  slots[threadIdx.y * blockDim.x] = value;
-  __syncthreads();
-  value = slots[0];
-  for (unsigned y = 1; y < blockDim.y; ++y) value = combine(value, slots[y * blockDim.x]);
-  return value;
 }
 
 // The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.

@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 19
+#define KGEN_OPENMP_REVISION 20
 
 #include <cmath>
 #include <cstdint>
@@ -697,18 +697,6 @@ inline bool is_inf(T v) {
   return v == T(INFINITY) || v == -T(INFINITY);
 }
 
-// NaN where either is NaN; of equals the first.
-template <class T>
-inline T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-
-// NaN where either is NaN; of equals the first.
-template <class T>
-inline T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
-}
-
 template <class T>
 inline T clamp(T v, T low, T high) {
   return minimum(maximum(v, low), high);
@@ -1007,6 +995,18 @@ inline void in_team([[maybe_unused]] bool much, [[maybe_unused]] int64_t threads
 #endif
   OMP(omp parallel if (much) num_threads(int(threads)))
   work();
+}
+
+// NaN where either is NaN; of equals the first.
+template <class T>
+inline T maximum(T a, T b) {
+  return b > a || b != b ? b : a;
+}
+
+// NaN where either is NaN; of equals the first.
+template <class T>
+inline T minimum(T a, T b) {
+  return b < a || b != b ? b : a;
 }
 
 // The widest vector of the machine that this file is compiled for.

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -113,13 +113,20 @@ cudaError_t giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, co
   return cudaSuccess;
 }
 
-// Notes in table_status which requirement the tables do not meet.
+// Notes in table_status what the tables do not keep to.
 __global__ void giou_loss_packed_requirements(const int64_t* box_start, int64_t B, int64_t P, int64_t N,
                                               int32_t* table_status) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && (B + 1) > 0 &&
+      (box_start[0] != 0 || box_start[(B + 1) - 1] != N))
+    note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x + 1; entry < (B + 1);
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (box_start[entry - 1] > box_start[entry]) note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  }
   for (int64_t b = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; b < B;
        b += int64_t{gridDim.x} * blockDim.x) {
     if (!(row_at(box_start, b + 1, N) - row_at(box_start, b, N) <= P))
-      *table_status = status_of(KGEN_REQUIRE, 1);
+      note_status(table_status, status_of(KGEN_REQUIRE, 1));
   }
 }
 
@@ -138,8 +145,8 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
   if (table_status != nullptr) {
     if (const int status =
             cuda_status(launch(giou_loss_packed_requirements,
-                               smaller(ceil_div(larger(int64_t{1}, B), int64_t{256}), int64_t{1024}), 256, 0,
-                               queue, box_start, B, P, N, table_status)))
+                               smaller(ceil_div(larger(int64_t{1}, (B + 1)), int64_t{256}), int64_t{1024}),
+                               256, 0, queue, box_start, B, P, N, table_status)))
       return status;
   }
   const GiouLossPackedWorkspace<T> space(B, P, N);

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -116,6 +116,18 @@ cudaError_t giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, co
   return cudaSuccess;
 }
 
+// Notes in table_status what the tables do not keep to.
+__global__ void giou_loss_ragged_requirements(const int64_t* box_start, int64_t B, int64_t N,
+                                              int32_t* table_status) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && (B + 1) > 0 &&
+      (box_start[0] != 0 || box_start[(B + 1) - 1] != N))
+    note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x + 1; entry < (B + 1);
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (box_start[entry - 1] > box_start[entry]) note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  }
+}
+
 // Checks the arguments, then runs.
 template <class T>
 int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
@@ -128,6 +140,13 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(larger(N * 4, N), B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  if (table_status != nullptr) {
+    if (const int status =
+            cuda_status(launch(giou_loss_ragged_requirements,
+                               smaller(ceil_div(larger(int64_t{1}, (B + 1)), int64_t{256}), int64_t{1024}),
+                               256, 0, queue, box_start, B, N, table_status)))
+      return status;
+  }
   const GiouLossRaggedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;

@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       Value<T> sum_y_squared_own = Value<T>(0);
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
         const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
         const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[m * N + n_first], remaining);
 #pragma unroll

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const S given_loss_share = given_loss + scaled;
     for (Index v_first = Index(threadIdx.x) * (16 / kBytes<T>); v_first < V;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(V - v_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(V - v_first);
       const auto target_pack = load_pack<16 / kBytes<T>, 1, kWide>(&target[b * V + v_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> d_prediction_pack;
       const auto prediction_pack =

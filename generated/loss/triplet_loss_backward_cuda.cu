@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(512, 1)
     S sum_v_of_norm_squared_own = S(0);
     for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
          d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - d_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
       const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(&anchor[b * D + d_first], remaining);
       if (keeps) store_pack<kWide>(&anchor_kept[d_first - first], anchor_pack, remaining);
       const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(&positive[b * D + d_first], remaining);
@@ -85,33 +85,37 @@ __global__ void __launch_bounds__(512, 1)
     const S together_root_v = root_v - root_v_of_norm + S(1);
     const S chosen_together_root_v =
         together_root_v > S(0) ? d_loss_share : (together_root_v == S(0) ? S(0.5) * d_loss_share : S(0));
-    for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
-         d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - d_first);
-      const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &anchor_kept[d_first - first] : &anchor[b * D + d_first], remaining);
-      const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &negative_kept[d_first - first] : &negative[b * D + d_first], remaining);
-      const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &positive_kept[d_first - first] : &positive[b * D + d_first], remaining);
-      Pack<Stored<T>, 16 / kBytes<T>> d_anchor_pack;
-      Pack<Stored<T>, 16 / kBytes<T>> d_positive_pack;
-      Pack<Stored<T>, 16 / kBytes<T>> d_negative_pack;
+    {
+      const Reciprocal<S> per_root_v_of_norm(root_v_of_norm);
+      const Reciprocal<S> per_root_v(root_v);
+      for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
+           d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
+        const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+            keeps ? &anchor_kept[d_first - first] : &anchor[b * D + d_first], remaining);
+        const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+            keeps ? &negative_kept[d_first - first] : &negative[b * D + d_first], remaining);
+        const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+            keeps ? &positive_kept[d_first - first] : &positive[b * D + d_first], remaining);
+        Pack<Stored<T>, 16 / kBytes<T>> d_anchor_pack;
+        Pack<Stored<T>, 16 / kBytes<T>> d_positive_pack;
+        Pack<Stored<T>, 16 / kBytes<T>> d_negative_pack;
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const S v_of_norm = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
-        const S d_v_of_norm = -v_of_norm * chosen_together_root_v / root_v_of_norm;
-        const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
-        const S d_v = v * chosen_together_root_v / root_v;
-        d_anchor_pack[i] =
-            to_stored<T>((root_v_of_norm != S(0) ? d_v_of_norm : S(0)) + (root_v != S(0) ? d_v : S(0)));
-        d_positive_pack[i] = to_stored<T>(root_v != S(0) ? -v * chosen_together_root_v / root_v : S(0));
-        d_negative_pack[i] =
-            to_stored<T>(root_v_of_norm != S(0) ? v_of_norm * chosen_together_root_v / root_v_of_norm : S(0));
+        for (int i = 0; i < 16 / kBytes<T>; ++i) {
+          const S v_of_norm = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
+          const S d_v_of_norm = -v_of_norm * chosen_together_root_v * per_root_v_of_norm;
+          const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
+          const S d_v = v * chosen_together_root_v * per_root_v;
+          d_anchor_pack[i] =
+              to_stored<T>((root_v_of_norm != S(0) ? d_v_of_norm : S(0)) + (root_v != S(0) ? d_v : S(0)));
+          d_positive_pack[i] = to_stored<T>(root_v != S(0) ? -v * chosen_together_root_v * per_root_v : S(0));
+          d_negative_pack[i] = to_stored<T>(
+              root_v_of_norm != S(0) ? v_of_norm * chosen_together_root_v * per_root_v_of_norm : S(0));
+        }
+        store_pack<kWide>(&d_anchor[b * D + d_first], d_anchor_pack, remaining);
+        store_pack<kWide>(&d_positive[b * D + d_first], d_positive_pack, remaining);
+        store_pack<kWide>(&d_negative[b * D + d_first], d_negative_pack, remaining);
       }
-      store_pack<kWide>(&d_anchor[b * D + d_first], d_anchor_pack, remaining);
-      store_pack<kWide>(&d_positive[b * D + d_first], d_positive_pack, remaining);
-      store_pack<kWide>(&d_negative[b * D + d_first], d_negative_pack, remaining);
     }
   }
 }
@@ -173,7 +177,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       S sum_v_of_norm_squared_own = S(0);
       for (Index d_first = Index(threadIdx.x) * (16 / kBytes<T>); d_first < D;
            d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = Index(D - d_first);
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(D - d_first);
         const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(&anchor[b * D + d_first], remaining);
         const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(&positive[b * D + d_first], remaining);
         Pack<S, 16 / kBytes<T>> v_pack;

@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     S sum_v_of_norm_squared_own = S(0);
     for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
          d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - d_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
       const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(&anchor[b * D + d_first], remaining);
       const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(&positive[b * D + d_first], remaining);
       const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(&negative[b * D + d_first], remaining);

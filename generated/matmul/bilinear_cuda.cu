@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index k = Index(point / groups);
       const Index group = Index(point % groups);
       const Index l_first = group * 4;
-      const Index remaining = Index(L - l_first);
+      const Index remaining = kWide ? 4 : Index(L - l_first);
       const auto w_pack = load_pack<4, 1, kWide>(&w[(n * K + k) * L + l_first], remaining);
       const auto y_pack = load_pack<4, 1, kWide>(&y[m * L + l_first], remaining);
 #pragma unroll

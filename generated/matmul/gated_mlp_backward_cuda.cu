@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -255,7 +255,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       float sum_d_hidden_own = 0.0f;
       float sum_d_hidden_share_own = 0.0f;
       for (Index h_first = Index(threadIdx.x) * 4; h_first < H; h_first += Index(blockDim.x) * 4) {
-        const Index remaining = Index(H - h_first);
+        const Index remaining = kWide ? 4 : Index(H - h_first);
         const auto d_hidden_pack = load_pack<4, 1, kWide>(&d_hidden[m * H + h_first], remaining);
         const auto value_sum_x_pack = load_pack<4, 1, kWide>(&value_sum_x[m * H + h_first], remaining);
         const auto up_pack = load_pack<4, 1, kWide>(&up[k * H + h_first], remaining);

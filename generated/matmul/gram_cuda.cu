@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     float sum_x_x = 0.0f;
     float sum_x_x_own = 0.0f;
     for (Index k_first = Index(threadIdx.x) * 4; k_first < K; k_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(K - k_first);
+      const Index remaining = kWide ? 4 : Index(K - k_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * K + k_first], remaining);
       const auto x_other_pack = load_pack<4, 1, kWide>(&x[int64_t(n) * K + k_first], remaining);
 #pragma unroll

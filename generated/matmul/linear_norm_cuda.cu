@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         sum_v_squared + block_fold(sum_v_squared_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 4 : Index(N - n_first);
       const auto v_per_m_n_pack = load_pack<4, 1, kWide>(&v_per_m_n[n_first], remaining);
       const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
       Pack<float, 4> y_pack;

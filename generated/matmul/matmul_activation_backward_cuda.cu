@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -382,7 +382,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       float sum_d_z_y_slope_x_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
         const auto d_z_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_z[m * N + n_first], remaining);
         const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[k * N + n_first], remaining);
         const auto slope_x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&slope_x[m * N + n_first], remaining);
@@ -509,7 +509,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     float sum_d_z_y_slope_x_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
       const auto d_z_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_z[m * N + n_first], remaining);
       const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[k * N + n_first], remaining);
       const auto slope_x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&slope_x[m * N + n_first], remaining);
@@ -626,7 +626,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       float sum_d_z_y_slope_x_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
         const auto d_z_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_z[m * N + n_first], remaining);
         const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[k * N + n_first], remaining);
         const auto slope_x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&slope_x[m * N + n_first], remaining);

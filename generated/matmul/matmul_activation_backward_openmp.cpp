@@ -30,7 +30,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 19
+#if KGEN_OPENMP_REVISION != 20
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -51,13 +51,13 @@ struct MatmulActivationBackwardIdentityWorkspace {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
     sum_d_z_x_slope_x_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
-    sum_d_z_x_slope_x_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_x_slope_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
     sum_d_z_y_slope_x_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
-    sum_d_z_y_slope_x_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
+    sum_d_z_y_slope_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -272,17 +272,17 @@ struct MatmulActivationBackwardReluWorkspace {
     sum_x_y = reserve(bytes, M * N, 4);
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
     sum_x_y_here_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     sum_d_z_y_slope_x_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
-    sum_d_z_y_slope_x_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
+    sum_d_z_y_slope_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
     sum_d_z_x_slope_x_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
-    sum_d_z_x_slope_x_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_x_slope_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -553,17 +553,17 @@ struct MatmulActivationBackwardGeluWorkspace {
     sum_x_y = reserve(bytes, M * N, 4);
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
     sum_x_y_here_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     sum_d_z_x_slope_x_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
-    sum_d_z_x_slope_x_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_x_slope_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
     sum_d_z_y_slope_x_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
-    sum_d_z_y_slope_x_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
+    sum_d_z_y_slope_x_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -66,16 +66,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     sum_e = sum_e + block_fold(sum_e_own, [](float a, float b) { return float(a + b); });
     __syncthreads();
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
-      const auto v_pack = load_pack<4, 1, kWide>(&v[n_first], remaining);
-      Pack<float, 4> p_pack;
+    {
+      const Reciprocal<float> per_sum_e(sum_e);
+      for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+        const Index remaining = kWide ? 4 : Index(N - n_first);
+        const auto v_pack = load_pack<4, 1, kWide>(&v[n_first], remaining);
+        Pack<float, 4> p_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float e = expf(v_pack[i] - greatest_v);
-        p_pack[i] = e / sum_e;
+        for (int i = 0; i < 4; ++i) {
+          const float e = expf(v_pack[i] - greatest_v);
+          p_pack[i] = e * per_sum_e;
+        }
+        store_pack<kWide>(&p[m * N + n_first], p_pack, remaining);
       }
-      store_pack<kWide>(&p[m * N + n_first], p_pack, remaining);
     }
     __syncthreads();
   }

@@ -19,7 +19,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -139,7 +139,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     float sum_d_hidden_own = 0.0f;
     for (Index h_first = Index(threadIdx.x) * (16 / kBytes<T>); h_first < H;
          h_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(H - h_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(H - h_first);
       const auto d_hidden_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_hidden[m * H + h_first], remaining);
       const auto w1_pack = load_pack<16 / kBytes<T>, 1, kWide>(&w1[k * H + h_first], remaining);
       const auto together_x_share_pack =
@@ -313,7 +313,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       float sum_d_hidden_own = 0.0f;
       for (Index h_first = Index(threadIdx.x) * (16 / kBytes<T>); h_first < H;
            h_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = Index(H - h_first);
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(H - h_first);
         const auto d_hidden_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_hidden[m * H + h_first], remaining);
         const auto w1_pack = load_pack<16 / kBytes<T>, 1, kWide>(&w1[k * H + h_first], remaining);
         const auto together_x_share_pack =

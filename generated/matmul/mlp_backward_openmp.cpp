@@ -38,7 +38,7 @@
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 15
+#if KGEN_OPENMP_REVISION != 20
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -65,25 +65,25 @@ struct MlpBackwardWorkspace {
     sum_x_w1 = reserve(bytes, M * H, 4);
     sum_d_z_part = reserve(bytes, M_shares * N, 4);
     sum_x_w1_here_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    sum_x_w1_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    sum_x_w1_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     d_hidden_here_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
-    d_hidden_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
+    d_hidden_here_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
     sum_d_z_hidden_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
-    sum_d_z_hidden_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
+    sum_d_z_hidden_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
     sum_d_hidden_along_m_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).right_bytes(), 1);
-    sum_d_hidden_along_m_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).right_bytes(), 1);
+    sum_d_hidden_along_m_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, H}, {0, M}).thread_bytes(false), 1);
     sum_d_hidden_panels =
-        reserve(bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
-    sum_d_hidden_own_panels =
-        reserve(thread_bytes, Cut<float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
+    sum_d_hidden_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line

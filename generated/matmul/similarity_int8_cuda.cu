@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     int32_t sum_query_row = 0;
     int32_t sum_query_row_own = 0;
     for (Index k_first = Index(threadIdx.x) * 16; k_first < K; k_first += Index(blockDim.x) * 16) {
-      const Index remaining = Index(K - k_first);
+      const Index remaining = kWide ? 16 : Index(K - k_first);
       const auto query_pack = load_pack<16, 1, kWide>(&query[m * K + k_first], remaining);
       const auto row_pack = load_pack<16, 1, kWide>(&row[n * K + k_first], remaining);
 #pragma unroll

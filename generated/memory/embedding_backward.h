@@ -26,8 +26,11 @@
 //   the environment names the set to take: baseline, avx2, avx512 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
 //   may call them at once.
-// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
-//   nothing; its status is about the arguments and the launches.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
+//   its work is in the stream, and waits for nothing; its status is about the arguments and the
+//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
+//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
+//   it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   embedding_backward_error explains it.
 

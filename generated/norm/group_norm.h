@@ -26,11 +26,17 @@
 //   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
 //   may call them at once.
-// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
-//   nothing; its status is about the arguments and the launches.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
+//   its work is in the stream, and waits for nothing; its status is about the arguments and the
+//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
+//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
+//   it. Several blocks may share a row. They must run at once: a device, or a part of one, that has no
+//   room for them shares rows in other ways, with other roundings, or answers with its error.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
+//   matter; calls in two streams need two. What the function allocates is taken and given back in the
+//   stream: a graph that captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; group_norm_error
 //   explains it.
 

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(512, 1)
       const Index c = Index(point / groups);
       const Index group = Index(point % groups);
       const Index hw_first = group * (16 / kBytes<T>);
-      const Index remaining = Index(H * W - hw_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
       const auto x_pack =
           load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(512, 1)
       const Index c = Index(point / groups_of_hw);
       const Index group = Index(point % groups_of_hw);
       const Index hw_first = group * (16 / kBytes<T>);
-      const Index remaining = Index(H * W - hw_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
       const auto x_pack =
           load_pack<16 / kBytes<T>, 1, kWide>(keeps ? &x_kept[(point - first) * (16 / kBytes<T>)]
                                                     : &x[((b * G + g) * C + c) * (H * W) + hw_first],
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(512, 1)
       const Index c = Index(point / groups_again);
       const Index group = Index(point % groups_again);
       const Index hw_first = group * (16 / kBytes<T>);
-      const Index remaining = Index(H * W - hw_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
       const auto x_pack =
           load_pack<16 / kBytes<T>, 1, kWide>(keeps ? &x_kept[(point - first) * (16 / kBytes<T>)]
                                                     : &x[((b * G + g) * C + c) * (H * W) + hw_first],

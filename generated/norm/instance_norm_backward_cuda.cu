@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Index b = Index(point / groups);
         const Index group = Index(point % groups);
         const Index hw_first = group * (16 / kBytes<T>);
-        const Index remaining = Index(H * W - hw_first);
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
         const auto d_y_pack =
             load_pack<16 / kBytes<T>, 1, kWide>(&d_y[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Index b = Index(point / groups);
         const Index group = Index(point % groups);
         const Index hw_first = group * (16 / kBytes<T>);
-        const Index remaining = Index(H * W - hw_first);
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
         const auto x_pack =
             load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
         const auto d_y_pack =
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           const Index b = Index(point / groups);
           const Index group = Index(point % groups);
           const Index hw_first = group * (16 / kBytes<T>);
-          const Index remaining = Index(H * W - hw_first);
+          const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
           const auto d_y_pack =
               load_pack<16 / kBytes<T>, 1, kWide>(&d_y[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
@@ -213,7 +213,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         Value<T> sum_x_own = Value<T>(0);
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
              hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-          const Index remaining = Index(H * W - hw_first);
+          const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
           const auto x_pack =
               load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         Value<T> sum_d_squared_own = Value<T>(0);
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
              hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-          const Index remaining = Index(H * W - hw_first);
+          const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
           const auto x_pack =
               load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
           Pack<Value<T>, 16 / kBytes<T>> d_pack;
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         scale_d = rsqrt(sum_d_squared / Value<T>(int64_t(H * W)) + Value<T>(1e-05));
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
              hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-          const Index remaining = Index(H * W - hw_first);
+          const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
           const auto d_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d[hw_first], remaining);
           Pack<Value<T>, 16 / kBytes<T>> product_d_pack;
 #pragma unroll
@@ -262,7 +262,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         Value<T> sum_d_y_own = Value<T>(0);
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
              hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-          const Index remaining = Index(H * W - hw_first);
+          const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
           const auto d_y_pack =
               load_pack<16 / kBytes<T>, 1, kWide>(&d_y[(b * C + c) * (H * W) + hw_first], remaining);
           const auto d_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d[hw_first], remaining);
@@ -301,7 +301,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           const Index b = Index(point / groups);
           const Index group = Index(point % groups);
           const Index hw_first = group * (16 / kBytes<T>);
-          const Index remaining = Index(H * W - hw_first);
+          const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
           const auto d_y_pack =
               load_pack<16 / kBytes<T>, 1, kWide>(&d_y[(b * C + c) * (H * W) + hw_first], remaining);
           const auto product_d_pack =

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(512, 1)
     Value<T> sum_x_own = Value<T>(0);
     for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
          hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - hw_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
       const auto x_pack =
           load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[hw_first - first], x_pack, remaining);
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(512, 1)
     Value<T> sum_d_squared_own = Value<T>(0);
     for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
          hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - hw_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(512, 1)
     });
     for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
          hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - hw_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;

@@ -19,7 +19,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     Value<T> sum_gamma_scaled_own = Value<T>(0);
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     Value<T> sum_d_y_d_gamma_own = Value<T>(0);
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       Value<T> sum_x_own = Value<T>(0);
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<Value<T>>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<Value<T>>)) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 16 / kBytes<Value<T>> : Index(N - n_first);
         const auto x_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 16 / kBytes<Value<T>>; ++i) {
@@ -310,7 +310,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       Value<T> sum_d_squared_own = Value<T>(0);
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<Value<T>>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<Value<T>>)) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 16 / kBytes<Value<T>> : Index(N - n_first);
         const auto x_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&x[row * N + n_first], remaining);
         Pack<Value<T>, 16 / kBytes<Value<T>>> d_pack;
 #pragma unroll
@@ -326,7 +326,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       scale_d = rsqrt(sum_d_squared / Value<T>(int64_t(N)) + Value<T>(1e-05));
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<Value<T>>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<Value<T>>)) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 16 / kBytes<Value<T>> : Index(N - n_first);
         const auto d_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&d[n_first], remaining);
         Pack<Value<T>, 16 / kBytes<Value<T>>> product_d_pack;
 #pragma unroll
@@ -342,7 +342,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       Value<T> sum_gamma_scaled_own = Value<T>(0);
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<Value<T>>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<Value<T>>)) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 16 / kBytes<Value<T>> : Index(N - n_first);
         const auto d_y_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&d_y[row * N + n_first], remaining);
         const auto gamma_pack = load_pack<16 / kBytes<Value<T>>, 1, kWide>(&gamma[n_first], remaining);
         Pack<Value<T>, 16 / kBytes<Value<T>>> gamma_scaled_pack;

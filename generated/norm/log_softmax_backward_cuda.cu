@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(512, 1)
     Value<T> sum_d_y_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&d_y_kept[n_first - first], d_y_pack, remaining);
 #pragma unroll
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(512, 1)
     sum_d_y = sum_d_y + team.fold(sum_d_y_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &d_y_kept[n_first - first] : &d_y[row * N + n_first], remaining);
       const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[row * N + n_first], remaining);

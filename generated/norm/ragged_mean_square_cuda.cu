@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -72,6 +72,18 @@ cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* 
   return cudaSuccess;
 }
 
+// Notes in table_status what the tables do not keep to.
+__global__ void ragged_mean_square_requirements(const int64_t* row_start, int64_t B, int64_t N,
+                                                int32_t* table_status) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && (B + 1) > 0 &&
+      (row_start[0] != 0 || row_start[(B + 1) - 1] != N))
+    note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x + 1; entry < (B + 1);
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (row_start[entry - 1] > row_start[entry]) note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  }
+}
+
 }  // namespace
 
 extern "C" int64_t ragged_mean_square_cuda_workspace(int64_t B, int64_t N) {
@@ -88,6 +100,13 @@ extern "C" int ragged_mean_square_cuda(const int64_t* row_start, const float* x,
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, B) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  if (table_status != nullptr) {
+    if (const int status =
+            cuda_status(launch(ragged_mean_square_requirements,
+                               smaller(ceil_div(larger(int64_t{1}, (B + 1)), int64_t{256}), int64_t{1024}),
+                               256, 0, queue, row_start, B, N, table_status)))
+      return status;
+  }
   const RaggedMeanSquareWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;

@@ -16,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     float sum_x_squared_own = 0.0f;
     float sum_d_y_x_gamma_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 4 : Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
       const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
       const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     if (threadIdx.x == 0) scale_x[row] = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 4 : Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
       const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
       const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       float sum_x_squared = 0.0f;
       float sum_x_squared_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 4 : Index(N - n_first);
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
       scale_x = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 4 : Index(N - n_first);
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
         Pack<float, 4> product_x_pack;
 #pragma unroll
@@ -200,7 +200,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       float sum_d_y_x_gamma = 0.0f;
       float sum_d_y_x_gamma_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = Index(N - n_first);
+        const Index remaining = kWide ? 4 : Index(N - n_first);
         const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
         const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
         const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(512, 1)
     Value<T> greatest_x_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(512, 1)
     Value<T> sum_e_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
 #pragma unroll
@@ -73,18 +73,21 @@ __global__ void __launch_bounds__(512, 1)
       }
     }
     sum_e = sum_e + team.fold(sum_e_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
-      Pack<Stored<T>, 16 / kBytes<T>> y_pack;
+    {
+      const Reciprocal<Value<T>> per_sum_e(sum_e);
+      for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
+        const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+            keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+        Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest_x);
-        y_pack[i] = to_stored<T>(e / sum_e);
+        for (int i = 0; i < 16 / kBytes<T>; ++i) {
+          const Value<T> e = exp(to_value<T>(x_pack[i]) - greatest_x);
+          y_pack[i] = to_stored<T>(e * per_sum_e);
+        }
+        store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
       }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(512, 1)
     float greatest_x_own = -INFINITY;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - k_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
           load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * H + h) * Q + q) * K + k_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[k_first - first], x_pack, remaining);
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(512, 1)
     float sum_e_own = 0.0f;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - k_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
 #pragma unroll
@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(512, 1)
     sum_e = sum_e + team.fold(sum_e_own, [](float one, float other) { return float(one + other); });
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - k_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(512, 1)
     S top_own = -S(INFINITY);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - v_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
       if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(512, 1)
     S sum_exp_score_own = S(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - v_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll
@@ -77,20 +77,23 @@ __global__ void __launch_bounds__(512, 1)
     }
     sum_exp_score =
         sum_exp_score + team.fold(sum_exp_score_own, [](S one, S other) { return S(one + other); });
-    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - v_first);
-      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
-      Pack<Stored<T>, 16 / kBytes<T>> d_score_pack;
+    {
+      const Reciprocal<S> per_sum_exp_score(sum_exp_score);
+      for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
+           v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
+        const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+            keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
+        Pack<Stored<T>, 16 / kBytes<T>> d_score_pack;
 #pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Index v = v_first + (i < remaining ? i : remaining - 1);
-        const S exp_score = exp(to_value<T>(score_pack[i]) - top);
-        d_score_pack[i] = to_stored<T>((int64_t(v) == int64_t(target[b]) ? -d_loss_share : S(0)) +
-                                       d_loss_share * exp_score / sum_exp_score);
+        for (int i = 0; i < 16 / kBytes<T>; ++i) {
+          const Index v = v_first + (i < remaining ? i : remaining - 1);
+          const S exp_score = exp(to_value<T>(score_pack[i]) - top);
+          d_score_pack[i] = to_stored<T>((int64_t(v) == int64_t(target[b]) ? -d_loss_share : S(0)) +
+                                         d_loss_share * exp_score * per_sum_exp_score);
+        }
+        store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
       }
-      store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
     }
   }
 }

@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(512, 1)
     S top_own = -S(INFINITY);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - v_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
       if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
 #pragma unroll
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(512, 1)
     S sum_exp_score_own = S(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - v_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
 #pragma unroll

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(512, 1)
     S sum_x_own = S(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_index * N + n_first], remaining);
       if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
 #pragma unroll
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(512, 1)
     S sum_d_squared_own = S(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(last - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &x_kept[n_first - first] : &x[m_index * N + n_first], remaining);
 #pragma unroll

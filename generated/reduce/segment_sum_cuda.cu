@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -53,6 +53,16 @@ cudaError_t segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, 
   return cudaSuccess;
 }
 
+// Notes in table_status what the tables do not keep to.
+__global__ void segment_sum_requirements(const int64_t* start, int64_t B, int64_t N, int32_t* table_status) {
+  if (blockIdx.x == 0 && threadIdx.x == 0 && (B + 1) > 0 && (start[0] != 0 || start[(B + 1) - 1] != N))
+    note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x + 1; entry < (B + 1);
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (start[entry - 1] > start[entry]) note_status(table_status, status_of(KGEN_TABLE_OFFSETS, 1));
+  }
+}
+
 // Checks the arguments, then runs.
 template <class T>
 int launch_segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t B, int64_t N,
@@ -63,6 +73,13 @@ int launch_segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, i
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N * D, B * D) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  if (table_status != nullptr) {
+    if (const int status =
+            cuda_status(launch(segment_sum_requirements,
+                               smaller(ceil_div(larger(int64_t{1}, (B + 1)), int64_t{256}), int64_t{1024}),
+                               256, 0, queue, start, B, N, table_status)))
+      return status;
+  }
   return cuda_status(small ? segment_sum<int32_t, T>(start, x, y, B, N, D, table_status, queue)
                            : segment_sum<int64_t, T>(start, x, y, B, N, D, table_status, queue));
 }

@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = Index(n_end - n_first);
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(n_end - n_first);
       const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(n_end - n_first);
+      const Index remaining = kWide ? 4 : Index(n_end - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {

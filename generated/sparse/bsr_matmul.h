@@ -17,7 +17,8 @@
 //   size, which is checked.
 // Aliasing: an output shares no memory with another array.
 // Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
+//   on. Half precision is computed in f32. Whole numbers wrap around at the width that they are
+//   computed in.
 // Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
 //   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
 //   of what is summed.
@@ -27,9 +28,15 @@
 //   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
 //   may call them at once.
-// CUDA: arrays are device memory. A function returns when its work is in the stream, and waits for
-//   nothing; its status is about the arguments and the launches. What is wrong with entries of tables
-//   gets into *table_status, in device memory, if it is not null; all else leaves it as it is.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
+//   its work is in the stream, and waits for nothing; its status is about the arguments and the
+//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
+//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
+//   it. What is wrong with entries of tables gets into *table_status, in device memory, if it is not
+//   null: of several things the one with the greatest status, and none that is less than what is
+//   there. Set it to 0 before. Entries that must be unique, or that may not come back, are not looked
+//   at. Whatever the entries, nothing outside the arrays is touched, and no loop is endless; results
+//   of wrong ones mean nothing.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; bsr_matmul_error
 //   explains it.
 

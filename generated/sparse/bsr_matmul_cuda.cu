@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -31,28 +31,34 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index i = Index(point / groups);
       const Index group = Index(point % groups);
       const Index n_first = group * 4;
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 4 : Index(N - n_first);
       Pack<float, 4> z_pack;
 #pragma unroll
       for (int i_other = 0; i_other < 4; ++i_other) z_pack[i_other] = 0.0f;
       store_pack<kWide>(&z[(r * 64 + i) * N + n_first], z_pack, remaining);
     }
     __syncthreads();
-    int32_t s = row_ptr[int64_t(r)];
+    int32_t s = entry_within(row_ptr[int64_t(r)], S + 1);
     for (bool again = false;; again = true) {
       if (again) s = s + 1;
-      if (!(s < row_ptr[int64_t(r) + 1])) break;
+      if (!(s < entry_within(row_ptr[int64_t(r) + 1], S + 1))) break;
       for (Index point = Index(threadIdx.x); point < 64 * N; point += Index(blockDim.x)) {
         const Index i = Index(point / N);
         const Index n = Index(point % N);
         float sum_a_x = 0.0f;
         // One pass along j: sum_a_x.
         for (Index j = 0; j < 64; ++j) {
-          sum_a_x +=
-              (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
-              (inside(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + int64_t(j), K)
-                   ? x[(int64_t(wrapping_multiply(64, table_at(col, int64_t(s), S))) + int64_t(j)) * N + n]
-                   : 0.0f);
+          sum_a_x += (inside(int64_t(s), S) ? a[(int64_t(s) * 64 + i) * 64 + j] : 0.0f) *
+                     (inside(int64_t(wrapping_multiply(
+                                 64, entry_within(table_at(col, int64_t(s), S), ceil_div(K, 64)))) +
+                                 int64_t(j),
+                             K)
+                          ? x[(int64_t(wrapping_multiply(
+                                   64, entry_within(table_at(col, int64_t(s), S), ceil_div(K, 64)))) +
+                               int64_t(j)) *
+                                  N +
+                              n]
+                          : 0.0f);
         }
         z[(r * 64 + i) * N + n] = z[(r * 64 + i) * N + n] + sum_a_x;
       }
@@ -76,6 +82,25 @@ cudaError_t bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* 
   return cudaSuccess;
 }
 
+// Notes in table_status what the tables do not keep to.
+__global__ void bsr_matmul_requirements(const int32_t* row_ptr, const int32_t* col, int64_t R, int64_t S,
+                                        int64_t K, int32_t* table_status) {
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x + 1; entry < (R + 1);
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (row_ptr[entry - 1] > row_ptr[entry]) note_status(table_status, status_of(KGEN_TABLE_SORTED, 1));
+  }
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; entry < (R + 1);
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (row_ptr[entry] < 0 || row_ptr[entry] >= S + 1)
+      note_status(table_status, status_of(KGEN_TABLE_RANGE, 1));
+  }
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; entry < S;
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (col[entry] < 0 || col[entry] >= ceil_div(K, 64))
+      note_status(table_status, status_of(KGEN_TABLE_RANGE, 2));
+  }
+}
+
 }  // namespace
 
 extern "C" int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x,
@@ -88,6 +113,13 @@ extern "C" int bsr_matmul_cuda(const int32_t* row_ptr, const int32_t* col, const
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(S * 64 * 64, K * N), R * 64 * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  if (table_status != nullptr) {
+    if (const int status = cuda_status(
+            launch(bsr_matmul_requirements,
+                   smaller(ceil_div(larger(larger(int64_t{1}, (R + 1)), S), int64_t{256}), int64_t{1024}),
+                   256, 0, queue, row_ptr, col, R, S, K, table_status)))
+      return status;
+  }
   return cuda_status(small ? bsr_matmul<int32_t>(row_ptr, col, a, x, z, R, S, K, N, table_status, queue)
                            : bsr_matmul<int64_t>(row_ptr, col, a, x, z, R, S, K, N, table_status, queue));
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 10
+#if KGEN_CUDA_REVISION != 11
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -49,19 +49,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
          n += Index(blockDim.x)) {
       for (Index s = 0; s < S; ++s) {
         if (!(K <= 0 ? 1 : int64_t(table_at(col, s, S)) * 64 < K)) {
-          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 4);
+          note_status(table_status, status_of(KGEN_WINDOW, 4));
           continue;
         }
         if (!(int64_t(table_at(col, s, S)) * 64 + 64 > 0)) {
-          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 4);
+          note_status(table_status, status_of(KGEN_WINDOW, 4));
           continue;
         }
         if (!(M <= 0 ? 1 : int64_t(table_at(row, s, S)) * 64 < M)) {
-          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 5);
+          note_status(table_status, status_of(KGEN_WINDOW, 5));
           continue;
         }
         if (!(int64_t(table_at(row, s, S)) * 64 + 64 > 0)) {
-          if (table_status != nullptr) *table_status = status_of(KGEN_WINDOW, 5);
+          note_status(table_status, status_of(KGEN_WINDOW, 5));
           continue;
         }
 
@@ -108,6 +108,25 @@ cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, c
   return cudaSuccess;
 }
 
+// Notes in table_status what the tables do not keep to.
+__global__ void coo_matmul_requirements(const int32_t* row, const int32_t* col, int64_t S, int64_t M,
+                                        int64_t K, int32_t* table_status) {
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x + 1; entry < S;
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (row[entry - 1] > row[entry]) note_status(table_status, status_of(KGEN_TABLE_SORTED, 1));
+  }
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; entry < S;
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (row[entry] < 0 || row[entry] >= ceil_div(M, 64))
+      note_status(table_status, status_of(KGEN_TABLE_RANGE, 1));
+  }
+  for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; entry < S;
+       entry += int64_t{gridDim.x} * blockDim.x) {
+    if (col[entry] < 0 || col[entry] >= ceil_div(K, 64))
+      note_status(table_status, status_of(KGEN_TABLE_RANGE, 2));
+  }
+}
+
 }  // namespace
 
 extern "C" int64_t coo_matmul_cuda_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
@@ -122,6 +141,12 @@ extern "C" int coo_matmul_cuda(const int32_t* row, const int32_t* col, const flo
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(S * 64 * 64, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  if (table_status != nullptr) {
+    if (const int status = cuda_status(launch(
+            coo_matmul_requirements, smaller(ceil_div(larger(int64_t{1}, S), int64_t{256}), int64_t{1024}),
+            256, 0, queue, row, col, S, M, K, table_status)))
+      return status;
+  }
   const CooMatmulWorkspace space(S, M, K, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;

@@ -142,8 +142,11 @@ std::string numbers(const std::vector<Function> &functions) {
   const auto floating = [](const Function &f) { return has_type(f.variations[0]->kernel, is_floating); };
   if (std::ranges::none_of(functions, floating))
     return "Numbers: whole ones wrap around at the width that they are computed in.\n";
-  return "Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half "
-         "precision is computed in f32.\n"
+  const bool tables = !functions[0].variations[0]->kernel.tables.empty();
+  return std::string("Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass "
+                     "NaN on. Half precision is computed in f32.") +
+         (tables ? " Whole numbers wrap around at the width that they are computed in." : "") +
+         "\n"
          "Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the unit "
          "roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is summed.\n";
 }
@@ -168,16 +171,29 @@ std::string threads() {
          "them at once.\n";
 }
 
-std::string cuda(const Function &function) {
+bool calls(const TargetSource &source, const std::string &helper) {
+  const auto has = [&](const std::string &text) { return mentions_word(text, helper); };
+  return std::ranges::any_of(source.kernels, has) || std::ranges::any_of(source.launchers, has);
+}
+
+std::string cuda(const Function &function, const TargetSource &source) {
   const Kernel &kernel = function.variations[0]->kernel;
   const std::string on_host =
       names_where(function, [&](const Argument &a) { return a.table != kNone && kernel.tables[a.table].on_host; });
   std::string text = "CUDA: arrays are device memory" + (on_host.empty() ? "" : ", but " + on_host + ", of the host") +
-                     ". A function returns when its work is in the stream, and waits for nothing; its status is about "
-                     "the arguments and the launches.";
+                     ". The stream belongs to the current device. A function returns when its work is in the stream, "
+                     "and waits for nothing; its status is about the arguments and the launches. What depends on the "
+                     "device and on the sizes is decided in the call, for a graph when it is captured.";
+  if (has_type(kernel, is_floating))
+    text += " nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to it.";
+  if (calls(source, "launch_rows"))
+    text += " Several blocks may share a row. They must run at once: a device, or a part of one, that has no room for "
+            "them shares rows in other ways, with other roundings, or answers with its error.";
   if (has_device_tables(kernel))
-    text += " What is wrong with entries of tables gets into *table_status, in device memory, if it is not null; all "
-            "else leaves it as it is.";
+    text += " What is wrong with entries of tables gets into *table_status, in device memory, if it is not null: of "
+            "several things the one with the greatest status, and none that is less than what is there. Set it to 0 "
+            "before. Entries that must be unique, or that may not come back, are not looked at. Whatever the entries, "
+            "nothing outside the arrays is touched, and no loop is endless; results of wrong ones mean nothing.";
   return text + "\n";
 }
 
@@ -192,7 +208,9 @@ std::string workspace(const std::map<std::string, const TargetSource *> &targets
         " For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the bits "
         "are the same.";
   if (targets.count("cuda") != 0)
-    text += " For CUDA it lies at a multiple of 16 bytes.";
+    text += " For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams need "
+            "two. What the function allocates is taken and given back in the stream: a graph that captures that can be "
+            "no child of another.";
   return text + "\n";
 }
 
@@ -207,7 +225,7 @@ std::string contract_text(const Spec &spec, const std::vector<Function> &functio
   if (targets.count("openmp") != 0)
     text += threads();
   if (targets.count("cuda") != 0)
-    text += cuda(function);
+    text += cuda(function, *targets.at("cuda"));
   if (memory)
     text += workspace(targets);
   return as_comment(text + "Status: 0, or what is wrong with the arguments, checked before anything is written; " +

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "emit/code_tokens.h"
 #include "emit/cuda_kernel.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
@@ -46,8 +47,14 @@ public:
 
   const std::string &position() const { return i_; }
 
-  // All that is in the loop, for each position; or what `pieces` makes of it.
-  void print(const std::string &end, const std::function<std::vector<LoopPiece>()> &pieces = {}) {
+  // Wide accesses then leave no rest: rows that end so follow each other at multiples of an access.
+  bool ends_with_access(const Size &end) const {
+    const auto multiple = needs_.multiples.find(at_least(printer_.size(unknown_factors(end)), binding::kMultiply));
+    return shared_ && multiple != needs_.multiples.end() && multiple->second * known_factor(end) % together_ == 0;
+  }
+
+  // All that is in the loop, for each position; or what `pieces` makes of it. `whole`: wide accesses leave no rest.
+  void print(const std::string &end, bool whole, const std::function<std::vector<LoopPiece>()> &pieces = {}) {
     printer_.held = places_;
     printer_.takes_part = i_ + " < " + remaining_;
     std::vector<LoopPiece> body;
@@ -60,7 +67,8 @@ public:
     std::string rest;
     for (const LoopPiece &piece : body)
       rest += piece.each ? for_positions(piece.text) : piece.text;
-    std::string text = "const Index " + remaining_ + " = Index(" + end + " - " + first_ + ");\n";
+    std::string text = "const Index " + remaining_ + " = " + (whole ? "kWide ? " + count_ + " : " : "") + "Index(" +
+                       end + " - " + first_ + ");\n";
     for (const Declaration &pack : declarations_)
       if (pack.value.empty())
         text += pack.type + " " + pack.name + ";\n";
@@ -190,6 +198,43 @@ private:
   std::string stores_;
 };
 
+// Divisions by a number that does not change in the loop, and that a fold has found, are products with its reciprocal,
+// which is computed once before it.
+std::string by_reciprocals(Printer &printer, PackNames &names, const PlanNode &loop, const std::string &text) {
+  std::map<std::string, VarId> fixed; // by name
+  for (size_t v = 0; v < printer.kernel.vars.size(); ++v)
+    if (printer.plan.storage[v].kind == Storage::Kind::scalar && is_floating(printer.kernel.vars[v].type))
+      fixed[printer.name(static_cast<VarId>(v))] = static_cast<VarId>(v);
+  bool whole_numbers = false; // may be rounded quotients, which must not be a unit off
+  for_each_node(loop, [&](const PlanNode &node) {
+    for (VarId var : {node.target, node.partner})
+      if (var != kNone) {
+        fixed.erase(printer.name(var));
+        whole_numbers = whole_numbers || !is_floating(printer.kernel.vars[var].type);
+      }
+  });
+  if (whole_numbers)
+    return text;
+  std::string out, reciprocals;
+  const std::vector<Token> tokens = tokens_of(text);
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const auto var = i > 0 && tokens[i - 1].text == "/" ? fixed.find(tokens[i].text) : fixed.end();
+    if (var == fixed.end()) {
+      out += tokens[i].space + tokens[i].text;
+      continue;
+    }
+    const std::string &reciprocal = names.of("per_" + var->first),
+                      type = Spelling::arithmetic(printer.kernel.vars[var->second].type);
+    out.back() = '*'; // instead of the sign before it
+    out += tokens[i].space + reciprocal;
+    const std::string line =
+        "const " + printer.spelling.helper("Reciprocal") + "<" + type + "> " + reciprocal + "(" + var->first + ");\n";
+    if (reciprocals.find(line) == std::string::npos)
+      reciprocals += line;
+  }
+  return reciprocals.empty() ? text : "{\n" + reciprocals + out + "\n}\n";
+}
+
 } // namespace
 
 const std::string &PackNames::of(const std::string &base, const std::string &suffix, int number) {
@@ -262,29 +307,32 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
   const std::string kept_at = chain.size() == 1 ? pack_names_.of(index, "_first") + " - first"
                                                 : "(point - first) * " + std::to_string(together_);
   PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_, kept_at);
-  const std::string count = std::to_string(together_);
-  if (chain.size() == 1) {
-    out().add("for (Index " + packs.first() + " = " + (range.begin == "0" ? "" : range.begin + " + ") +
-              "Index(threadIdx.x) * " + count + "; " + packs.first() + " < " + end + "; " + packs.first() +
-              " += Index(blockDim.x) * " + count + ") {");
-  } else {
-    const std::string group = pack_names_.of("group"),
-                      groups = names_.claim_one_of("groups", {"", "_of_" + index, "_again"});
-    printer_.set_part(loop.axis, {"0", groups});
-    printer_.rename_axis(loop.axis, group);
-    out().add("const Index " + groups + " = Index((" + end + " + " + std::to_string(together_ - 1) + ") / " + count +
-              ");");
-    const std::string items = items_text(chain);
-    out().add("for (Index point = " + (part == nullptr ? "" : part->begin + " + ") + "Index(threadIdx.x); point < " +
-              (part == nullptr ? items : spelling().helper("smaller") + "(" + part->end + ", " + items + ")") +
-              "; point += Index(blockDim.x)) {");
-    decode(chain, "point");
-    printer_.clear_part(loop.axis);
-    printer_.rename_axis(loop.axis, index);
-    out().add("const Index " + packs.first() + " = " + group + " * " + count + ";");
-  }
-  packs.print(end);
-  out().add("}");
+  out().append(by_reciprocals(printer_, pack_names_, loop, printer_.captured([&] {
+    const std::string count = std::to_string(together_);
+    const bool whole = packs.ends_with_access(printer_.extent_of(loop.axis));
+    if (chain.size() == 1) {
+      out().add("for (Index " + packs.first() + " = " + (range.begin == "0" ? "" : range.begin + " + ") +
+                "Index(threadIdx.x) * " + count + "; " + packs.first() + " < " + end + "; " + packs.first() +
+                " += Index(blockDim.x) * " + count + ") {");
+    } else {
+      const std::string group = pack_names_.of("group"),
+                        groups = names_.claim_one_of("groups", {"", "_of_" + index, "_again"});
+      printer_.set_part(loop.axis, {"0", groups});
+      printer_.rename_axis(loop.axis, group);
+      out().add("const Index " + groups + " = Index((" + end + " + " + std::to_string(together_ - 1) + ") / " + count +
+                ");");
+      const std::string items = items_text(chain);
+      out().add("for (Index point = " + (part == nullptr ? "" : part->begin + " + ") + "Index(threadIdx.x); point < " +
+                (part == nullptr ? items : spelling().helper("smaller") + "(" + part->end + ", " + items + ")") +
+                "; point += Index(blockDim.x)) {");
+      decode(chain, "point");
+      printer_.clear_part(loop.axis);
+      printer_.rename_axis(loop.axis, index);
+      out().add("const Index " + packs.first() + " = " + group + " * " + count + ";");
+    }
+    packs.print(end, whole);
+    out().add("}");
+  })));
   return true;
 }
 
@@ -293,7 +341,7 @@ void CudaKernel::packed_scans(const PlanNode &loop, const std::string &tile) {
   PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_);
   out().add("const Index " + packs.first() + " = " + tile + " + Index(threadIdx.x) * " + std::to_string(together_) +
             ";");
-  packs.print(at_least(code_of(printer_.range(loop).end), binding::kAdd),
+  packs.print(at_least(code_of(printer_.range(loop).end), binding::kAdd), false, // threads may lie beyond the tile
               [&] { return scan_pieces(loop, together_, packs.position(), printer_.takes_part); });
 }
 
@@ -322,7 +370,7 @@ void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int to
     printer_.rename_axis(loop.axis, index);
     out().add("const Index " + packs.first() + " = " + group + " * kElements;");
   }
-  packs.print(end);
+  packs.print(end, false);
   const std::string &ceil_div = spelling().helper("ceil_div");
   Launch launch{ceil_div + "(" + items + ", " + threads + ")"};
   launch.together = together;

@@ -20,7 +20,8 @@ const HelperNames kCuda = {"kgen_cuda.h", "kgen_cuda", "KGEN_CUDA_REVISION", "cu
 // In the order in which files have them.
 std::vector<std::string> helper_files(TargetKind target) {
   if (target == TargetKind::cuda)
-    return {"common/helpers.h", "common/checks.h", "cuda/helpers.h", "cuda/scans.h", "common/element_types.h"};
+    return {"common/helpers.h", "common/checks.h", "cuda/helpers.h",
+            "cuda/rows.h",      "cuda/scans.h",    "common/element_types.h"};
   return {"common/helpers.h",       "common/checks.h",  "openmp/helpers.h",          "openmp/workspace.h",
           "openmp/lanes.h",         "openmp/memory.h",  "openmp/extremes.h",         "openmp/folds.h",
           "openmp/conversions.h",   "openmp/maths.h",   "openmp/maths_in_doubles.h", "common/element_types.h",

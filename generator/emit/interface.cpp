@@ -6,6 +6,7 @@
 #include "emit/arrays.h"
 #include "emit/computed_sizes.h"
 #include "emit/requirements.h"
+#include "emit/table_checks.h"
 #include "ir/interpret_sizes.h"
 #include "ir/picked_windows.h"
 #include "plan/exprs.h"
@@ -160,34 +161,25 @@ public:
   }
 
   void check(const Check &c) {
-    const bool of_device = where_ == CheckedIn::device_launcher && reads_device_table(c);
-    const std::string status =
-        statuses_.of(status_kind(c.kind), c.message, c.grid == kNone ? c.argument : std::string());
+    const bool of_device = where_ == CheckedIn::device_launcher && reads_device_table(p_.kernel, c);
+    const std::string status = status_of_check(c, statuses_);
     if (of_device)
       return;
     p_.spelling.helper("status_of");
     const std::string refuse = "return " + std::string(is_query(where_) ? "-" : "") + status + ";";
-    const std::string table = c.table == kNone ? "" : c_name(p_.kernel.tables[c.table].name);
-    const std::string falls = table + "[entry - 1] > " + table + "[entry]";
     switch (c.kind) {
     case Check::Kind::table_sorted:
-      return entries(c, "1", falls, refuse);
     case Check::Kind::table_range:
-      return entries(c, "0",
-                     table + "[entry] < 0 || " + table + "[entry] >= " + at_least(p_.size(c.condition), binding::kAdd),
-                     refuse);
+      return entries(c, refuse);
     case Check::Kind::table_unique: {
       const Table &t = p_.kernel.tables[c.table];
-      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + table + ", " + count(t) + ")) " + refuse);
+      p_.lines.add("if (" + p_.spelling.helper("has_duplicates") + "(" + c_name(t.name) + ", " + entries_of(p_, t) +
+                   ")) " + refuse);
       return;
     }
-    case Check::Kind::ragged: {
-      const Table &t = p_.kernel.tables[c.table];
-      const std::string n = count(t);
-      p_.lines.add("if (" + n + " > 0 && (" + table + "[0] != 0 || " + table + "[" + n +
-                   " - 1] != " + p_.size_name(c.axis) + ")) " + refuse);
-      return entries(c, "1", falls, refuse);
-    }
+    case Check::Kind::ragged:
+      p_.lines.add("if (" + wrong_ends(p_, c) + ") " + refuse);
+      return entries(c, refuse);
     case Check::Kind::table_runs:
     case Check::Kind::table_disjoint:
       return windows(c, refuse);
@@ -219,22 +211,11 @@ private:
     return {all.begin(), all.end()};
   }
 
-  bool reads_device_table(const Check &c) const {
-    return std::any_of(c.tables.begin(), c.tables.end(), [&](TableId t) { return !p_.kernel.tables[t].on_host; });
-  }
-
-  std::string count(const Table &table) {
-    std::string text;
-    for (const Size &dim : table.dims)
-      text += (text.empty() ? "" : " * ") + at_least(p_.size(dim), binding::kMultiply);
-    return table.dims.size() > 1
-               ? "(" + text + ")"
-               : at_least({text, table.dims[0].args.empty() ? binding::kPrimary : binding::kAdd}, binding::kAdd);
-  }
-
-  void entries(const Check &c, const std::string &first, const std::string &bad, const std::string &refuse) {
-    p_.lines.add("for (int64_t entry = " + first + "; entry < " + count(p_.kernel.tables[c.table]) + "; ++entry) {");
-    p_.lines.add("if (" + bad + ") " + refuse);
+  void entries(const Check &c, const std::string &refuse) {
+    const EntryCheck entry = entry_check(p_, c);
+    p_.lines.add("for (int64_t entry = " + entry.first + "; entry < " + entries_of(p_, p_.kernel.tables[c.table]) +
+                 "; ++entry) {");
+    p_.lines.add("if (" + entry.bad + ") " + refuse);
     p_.lines.add("}");
   }
 
@@ -311,6 +292,14 @@ std::vector<Function> functions_of(const Spec &spec, const std::vector<Variation
 
 bool has_device_tables(const Kernel &kernel) {
   return std::any_of(kernel.tables.begin(), kernel.tables.end(), [](const Table &t) { return !t.on_host; });
+}
+
+bool reads_device_table(const Kernel &kernel, const Check &check) {
+  return std::ranges::any_of(check.tables, [&](TableId t) { return !kernel.tables[t].on_host; });
+}
+
+std::string status_of_check(const Check &check, Statuses &statuses) {
+  return statuses.of(status_kind(check.kind), check.message, check.grid == kNone ? check.argument : std::string());
 }
 
 namespace {

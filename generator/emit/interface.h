@@ -63,4 +63,9 @@ void print_checks(const Function &function, const Variation &variation, Printer 
 
 bool has_device_tables(const Kernel &kernel);
 
+// Does the check ask entries of tables that lie in device memory, which a launcher for a device cannot read?
+bool reads_device_table(const Kernel &kernel, const Check &check);
+
+std::string status_of_check(const Check &check, Statuses &statuses);
+
 } // namespace kgen

@@ -246,11 +246,17 @@ std::string Printer::bits_of_half(double number, Type type) const {
   return spelling.typed_constant(Type::u16, bits, 0);
 }
 
+// Nothing has checked tables in device memory: their entries are kept within their range, so that no loop over them is
+// endless.
 Code Printer::table(const Expr &e) {
   std::vector<Code> at;
   for (ExprId arg : e.args)
     at.push_back(expression(arg));
-  return table_entry(kernel.tables[e.ref], at, e.safe);
+  const Table &table = kernel.tables[e.ref];
+  const Code entry = table_entry(table, at, e.safe);
+  if (spelling.target() != TargetKind::cuda || table.on_host || !table.range)
+    return entry;
+  return {spelling.helper("entry_within") + "(" + entry.text + ", " + size_text(*table.range) + ")"};
 }
 
 // 0 beyond the table's ends, along each dimension.

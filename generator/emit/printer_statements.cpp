@@ -550,9 +550,8 @@ std::string Printer::step_guard(Statuses &statuses, const std::string &leave) {
   for (const Guard &guard : facts.guards) {
     spelling.helper("status_of");
     const StatusKind kind = guard.var == kNone ? StatusKind::table_outside : StatusKind::window;
-    text += "if (!(" + size_text(guard.condition) +
-            ")) {\nif (table_status != nullptr) *table_status = " + statuses.of(kind, guard.message, guard.argument) +
-            ";\n" + leave + ";\n}\n";
+    text += "if (!(" + size_text(guard.condition) + ")) {\n" + spelling.helper("note_status") + "(table_status, " +
+            statuses.of(kind, guard.message, guard.argument) + ");\n" + leave + ";\n}\n";
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/printer.h"
+#include "emit/table_checks.h"
 #include "emit/target_file.h"
 
 namespace kgen {
@@ -50,6 +51,52 @@ void print_requirement(const Requirement &requirement, Printer &p, const std::st
     p.lines.add("}");
 }
 
+// The small kernel: its body, and how many turns its longest loop has.
+class DeviceChecks {
+public:
+  DeviceChecks(Printer &printer, Statuses &statuses) : p_(printer), statuses_(statuses) {}
+
+  std::string most = "int64_t{1}";
+
+  // What is declared of the entries of a table.
+  void entries(const Check &check) {
+    const std::string status = status_of_check(check, statuses_), count = entries_of(p_, p_.kernel.tables[check.table]);
+    if (check.kind == Check::Kind::ragged)
+      p_.lines.add("if (blockIdx.x == 0 && threadIdx.x == 0 && " + wrong_ends(p_, check) + ") " + note(status));
+    const EntryCheck entry = entry_check(p_, check);
+    p_.lines.add("for (int64_t entry = int64_t{blockIdx.x} * blockDim.x + threadIdx.x" +
+                 (entry.first == "0" ? "" : " + " + entry.first) + "; entry < " + count +
+                 "; entry += int64_t{gridDim.x} * blockDim.x) {");
+    p_.lines.add("if (" + entry.bad + ") " + note(status));
+    p_.lines.add("}");
+    lasts(count);
+  }
+
+  void requirement(const Requirement &r, int number) {
+    const std::string status = statuses_.of_requirement(number, text_of(r));
+    if (!asks_device_table(p_.kernel, r.condition))
+      return;
+    const std::vector<AxisId> loops = loops_of(p_.kernel, r);
+    if (!loops.empty())
+      lasts(p_.size_text(p_.kernel.axes[loops.front()].size));
+    print_requirement(r, p_, note(status), true);
+  }
+
+private:
+  std::string note(const std::string &status) {
+    p_.spelling.helper("status_of");
+    return p_.spelling.helper("note_status") + "(table_status, " + status + ");";
+  }
+
+  void lasts(const std::string &turns) {
+    if (most.find(turns) == std::string::npos)
+      most = p_.spelling.helper("larger") + "(" + most + ", " + turns + ")";
+  }
+
+  Printer &p_;
+  Statuses &statuses_;
+};
+
 } // namespace
 
 void print_requirements(Printer &printer, Statuses &statuses, bool device) {
@@ -71,18 +118,13 @@ DeviceRequirements device_requirements(const Function &function, const Variation
   nothing.storage.resize(kernel.vars.size());
   Names names = names_of(function, kernel);
   Printer printer(nothing, variation.facts, spelling, names);
-  std::string most = "int64_t{1}";
+  DeviceChecks device(printer, statuses);
+  for (const Check &check : variation.facts.checks)
+    if (is_of_entries(check) && reads_device_table(kernel, check))
+      device.entries(check);
   int number = 0;
-  for (const Requirement &r : kernel.requirements) {
-    const std::string status = statuses.of_requirement(++number, text_of(r));
-    if (!asks_device_table(kernel, r.condition))
-      continue;
-    spelling.helper("status_of");
-    const std::vector<AxisId> loops = loops_of(kernel, r);
-    if (!loops.empty())
-      most = spelling.helper("larger") + "(" + most + ", " + printer.size_text(kernel.axes[loops.front()].size) + ")";
-    print_requirement(r, printer, "*table_status = " + status + ";", true);
-  }
+  for (const Requirement &r : kernel.requirements)
+    device.requirement(r, ++number);
   const std::string checks = printer.lines.text();
   if (checks.empty())
     return {};
@@ -94,11 +136,11 @@ DeviceRequirements device_requirements(const Function &function, const Variation
       arguments += a.name + ", ";
     }
   DeviceRequirements out;
-  out.kernel = "// Notes in table_status which requirement the tables do not meet.\n__global__ void " + name + "(" +
-               parameters + "int32_t* table_status) {\n" + body + "}\n";
-  out.launch = "if (table_status != nullptr) {\n" + derived_declarations(printer, most, AxisSet()) +
+  out.kernel = "// Notes in table_status what the tables do not keep to.\n__global__ void " + name + "(" + parameters +
+               "int32_t* table_status) {\n" + body + "}\n";
+  out.launch = "if (table_status != nullptr) {\n" + derived_declarations(printer, device.most, AxisSet()) +
                "if (const int status = " + spelling.helper("cuda_status") + "(" + spelling.helper("launch") + "(" +
-               name + ", " + spelling.helper("smaller") + "(" + spelling.helper("ceil_div") + "(" + most +
+               name + ", " + spelling.helper("smaller") + "(" + spelling.helper("ceil_div") + "(" + device.most +
                ", int64_t{256}), int64_t{1024}), 256, 0, queue, " + arguments + "table_status))) return status;\n}\n";
   return out;
 }

@@ -42,18 +42,6 @@ template <class T>
 FUNCTION bool is_inf(T v) {
   return v == T(INFINITY) || v == -T(INFINITY);
 }
-//@ maximum
-// NaN where either is NaN; of equals the first.
-template <class T>
-FUNCTION T maximum(T a, T b) {
-  return b > a || b != b ? b : a;
-}
-//@ minimum
-// NaN where either is NaN; of equals the first.
-template <class T>
-FUNCTION T minimum(T a, T b) {
-  return b < a || b != b ? b : a;
-}
 //@ clamp: maximum minimum
 template <class T>
 FUNCTION T clamp(T v, T low, T high) {

@@ -179,3 +179,15 @@ inline void in_team([[maybe_unused]] bool much, [[maybe_unused]] int64_t threads
   OMP(omp parallel if (much) num_threads(int(threads)))
   work();
 }
+//@ maximum
+// NaN where either is NaN; of equals the first.
+template <class T>
+FUNCTION T maximum(T a, T b) {
+  return b > a || b != b ? b : a;
+}
+//@ minimum
+// NaN where either is NaN; of equals the first.
+template <class T>
+FUNCTION T minimum(T a, T b) {
+  return b < a || b != b ? b : a;
+}

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -63,6 +64,8 @@ cudaError_t check_limits(const cudaLaunchConfig_t &config, const void *kernel) {
     return cudaErrorInvalidConfiguration;
   if (config.dynamicSmemBytes > shared_limit(kernel))
     return cudaErrorInvalidValue;
+  if (!is_of_current_device(config.stream))
+    return cudaErrorInvalidResourceHandle;
   const unsigned cluster = cluster_size(config);
   if (cluster == 0 || cluster > kMaxCluster || grid.x % cluster != 0)
     return cudaErrorInvalidConfiguration;
@@ -173,6 +176,27 @@ int launch(const cudaLaunchConfig_t *config, const void *kernel, void (*thread)(
   return cudaSuccess;
 }
 
+bool lists_launches() { return getenv("KGEN_MODEL_LIST") != nullptr; }
+
+int list_launch(const cudaLaunchConfig_t *config, const void *kernel, const unsigned char *arguments, size_t bytes) {
+  std::lock_guard<std::mutex> lock(model_lock());
+  if (cudaError_t error = check_limits(*config, kernel))
+    return record(error);
+  Dl_info library{};
+  FILE *const list = fopen(getenv("KGEN_MODEL_LIST"), "a");
+  if (list == nullptr || dladdr(kernel, &library) == 0)
+    return record(cudaErrorUnknown);
+  const dim3 &grid = config->gridDim, &block = config->blockDim;
+  fprintf(list, "%zx %u,%u,%u %u,%u,%u %zu %u %d ",
+          static_cast<size_t>(static_cast<const char *>(kernel) - static_cast<const char *>(library.dli_fbase)), grid.x,
+          grid.y, grid.z, block.x, block.y, block.z, config->dynamicSmemBytes, cluster_size(*config),
+          is_cooperative(*config) ? 1 : 0);
+  for (size_t i = 0; i < bytes; ++i)
+    fprintf(list, "%02x", arguments[i]);
+  fputs("\n", list);
+  return fclose(list) == 0 ? cudaSuccess : record(cudaErrorUnknown);
+}
+
 cudaError_t set_function_attribute(const void *kernel, cudaFuncAttribute attribute, int value) {
   if (!kernel)
     return record(cudaErrorInvalidDeviceFunction);
@@ -181,6 +205,7 @@ cudaError_t set_function_attribute(const void *kernel, cudaFuncAttribute attribu
   if (value < 0 || value > device_value(cudaDevAttrMaxSharedMemoryPerBlockOptin))
     return record(cudaErrorInvalidValue);
   std::lock_guard<std::mutex> lock(model_lock());
+  counters().lowered_limits += static_cast<size_t>(value) < shared_limit(kernel) ? 1 : 0;
   shared_limits[kernel] = static_cast<size_t>(value);
   return cudaSuccess;
 }

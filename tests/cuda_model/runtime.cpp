@@ -10,6 +10,7 @@
 
 struct CUstream_st {
   unsigned flags;
+  int device;
 };
 struct CUevent_st {
   std::chrono::steady_clock::time_point time;
@@ -19,6 +20,9 @@ namespace cuda_model {
 namespace {
 
 constexpr int kDefaultMultiprocessors = 132;
+constexpr int kDevices = 2; // all alike
+
+thread_local int current_device = 0;
 
 cudaError_t last_error = cudaSuccess;
 const void *expected_stream = nullptr;
@@ -157,6 +161,8 @@ cudaError_t record(cudaError_t error) {
   return error;
 }
 
+bool is_of_current_device(cudaStream_t stream) { return stream == nullptr || stream->device == current_device; }
+
 void use_stream(cudaStream_t stream) {
   if (stream_is_expected && stream != expected_stream)
     ++counters().foreign_streams;
@@ -232,16 +238,21 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
 }
 
 cudaError_t cudaGetDevice(int *device) {
-  *device = 0;
+  *device = current_device;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : record(cudaErrorInvalidDevice); }
+cudaError_t cudaSetDevice(int device) {
+  if (device < 0 || device >= kDevices)
+    return record(cudaErrorInvalidDevice);
+  current_device = device;
+  return cudaSuccess;
+}
 cudaError_t cudaGetDeviceCount(int *count) {
-  *count = 1;
+  *count = kDevices;
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
-  if (device != 0)
+  if (device < 0 || device >= kDevices)
     return record(cudaErrorInvalidDevice);
   const char *multiprocessors = getenv("KGEN_MODEL_SMS");
   if (attribute == cudaDevAttrMultiProcessorCount && multiprocessors) {
@@ -262,7 +273,7 @@ cudaError_t cudaDeviceSynchronize() {
 }
 cudaError_t cudaStreamCreate(cudaStream_t *stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags) {
-  *stream = new CUstream_st{flags};
+  *stream = new CUstream_st{flags, current_device};
   return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
@@ -299,6 +310,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 int64_t cuda_model_launches() { return counters().launches; }
 int64_t cuda_model_live_allocations() { return static_cast<int64_t>(live_device_allocations()); }
 int64_t cuda_model_synchronizations() { return counters().synchronizations; }
+int64_t cuda_model_lowered_limits() { return counters().lowered_limits; }
 int64_t cuda_model_foreign_streams() { return counters().foreign_streams; }
 void cuda_model_expect_stream(void *stream) {
   expected_stream = stream;

@@ -76,7 +76,8 @@ TEST_CASE("threads that share a row take neighbours in wide accesses, and fold n
                                      "y = x * w - sum(x, N);");
   CHECK(has(text,
             "for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) { "
-            "const Index remaining = Index(last - n_first); const auto x_pack = load_pack<8, 1, kWide>(&x[m * N + "
+            "const Index remaining = kWide ? 8 : Index(last - n_first); const auto x_pack = load_pack<8, 1, "
+            "kWide>(&x[m * N + "
             "n_first], remaining); if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining); #pragma "
             "unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { sum_x_own += "
             "from_bf16(x_pack[i]); } } }"));
@@ -85,6 +86,20 @@ TEST_CASE("threads that share a row take neighbours in wide accesses, and fold n
   CHECK(has(text, "wide ? k_kernel<true, Index> : k_kernel<false, Index>"));
   CHECK(has(text, "load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);"));
   CHECK(has(text, "const RowShape shape(N, 1, M, 2, 128);")); // two bytes of a position are kept
+}
+
+TEST_CASE("only rows that follow each other at multiples of an access leave no rest") {
+  const std::string text = cuda_text("inputs.x = \"f32[N]\"\noutputs.s = \"f32[]\"\n", "s = sum(x * x, N);");
+  CHECK(text.find("kWide ? 4 : ") == std::string::npos);
+}
+
+TEST_CASE("on a GPU, divisions of a row by what a fold has found are products with one reciprocal") {
+  const std::string rows = "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n";
+  CHECK(has(cuda_text(rows, "y = x / sum(x, N);"), "{ const Reciprocal<float> per_sum_x(sum_x); for (Index n_first"));
+  CHECK(has(cuda_text(rows, "y = x / sum(x, N);"), "= x_pack[i] * per_sum_x;"));
+  CHECK(cuda_text(rows, "y = x / (sum(x, N) + x);").find("Reciprocal") == std::string::npos);
+  const std::string whole = "inputs.x = \"f32[M, N]\"\noutputs.y = \"i8[M, N]\"\n"; // a unit more or less would show
+  CHECK(cuda_text(whole, "y = round(x / sum(x, N));").find("Reciprocal") == std::string::npos);
 }
 
 TEST_CASE("a row keeps what several loops read, unless one has written it") {

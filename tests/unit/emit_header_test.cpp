@@ -51,6 +51,21 @@ body = 'y = 0; at(y, B = id) += x + t[index(N)];'
   CHECK(has(text, "but y, to which floats are added in any order, may differ"));
 }
 
+TEST_CASE("the contract says of CUDA what callers must do, and what depends on the device") {
+  const std::string row = header("kernel = \"k\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
+                                 "body = 'y = x - max(x, N);'\n");
+  CHECK(has(row, "The stream belongs to the current device."));
+  CHECK(has(row, "nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to it."));
+  CHECK(has(row, "Several blocks may share a row."));
+  CHECK(has(row, "what is in it does not matter; calls in two streams need two."));
+  const std::string tables =
+      header("kernel = \"k\"\ntables.t = { type = \"i32[N]\", range = \"M\" }\n"
+             "inputs.x = \"i32[M]\"\noutputs.y = \"i32[N]\"\nbody = 'y = at(x, M = t[index(N)]);'\n");
+  CHECK(tables.find("fused") == std::string::npos);
+  CHECK(tables.find("share a row") == std::string::npos);
+  CHECK(has(tables, "no loop is endless; results of wrong ones mean nothing."));
+}
+
 TEST_CASE("a size that follows from one of several is said for each of them, and what is no argument by what it is") {
   const std::string spec = R"(kernel = "k"
 axes.D = [64, 128]

@@ -56,6 +56,11 @@ void yield();
 // Runs `thread(arguments)` once for every thread of the launch; returns a cudaError_t.
 int launch(const cudaLaunchConfig_st *config, const void *kernel, void (*thread)(void *), void *arguments);
 
+// Where KGEN_MODEL_LIST names a file, launches are listed there, one a line, and not run: the kernel's place in its
+// library, the launch, and the bytes of the arguments as a device gets them.
+bool lists_launches();
+int list_launch(const cudaLaunchConfig_st *config, const void *kernel, const unsigned char *arguments, size_t bytes);
+
 // Vector loads and stores must be aligned to their size, as on the device.
 inline void check_aligned(const void *address, size_t alignment) {
   if (reinterpret_cast<uintptr_t>(address) % alignment != 0)
@@ -80,5 +85,6 @@ int64_t cuda_model_launches();
 int64_t cuda_model_live_allocations();
 int64_t cuda_model_synchronizations(); // calls that make the host wait, cudaMalloc and cudaFree included
 int64_t cuda_model_foreign_streams();  // calls on another stream than the expected one
+int64_t cuda_model_lowered_limits();   // a kernel's limit of shared memory was set below what it had
 void cuda_model_expect_stream(void *stream);
 }

@@ -2,8 +2,10 @@
 // thread.
 #pragma once
 
+#include <cstring>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "model.h"
 #include "vector_types.h"
@@ -190,6 +192,18 @@ template <class T> cudaError_t cudaMallocHost(T **pointer, size_t bytes) {
   return cudaMallocHost(reinterpret_cast<void **>(pointer), bytes);
 }
 
+namespace cuda_model {
+// Arguments of a kernel one behind the other, each at a multiple of its alignment.
+struct ArgumentBytes {
+  std::vector<unsigned char> bytes;
+  template <class T> void add(const T &value) {
+    const size_t at = (bytes.size() + alignof(T) - 1) / alignof(T) * alignof(T);
+    bytes.resize(at + sizeof value);
+    memcpy(bytes.data() + at, &value, sizeof value);
+  }
+};
+} // namespace cuda_model
+
 // Arguments are converted to the kernel's parameter types once, then copied for each thread.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(Parameters...),
@@ -200,6 +214,12 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
   };
   auto coerce = [kernel](Parameters... values) { return Call{kernel, std::tuple<Parameters...>(values...)}; };
   Call call = coerce(std::forward<Arguments>(arguments)...);
+  if (cuda_model::lists_launches()) {
+    cuda_model::ArgumentBytes all;
+    std::apply([&all](const auto &...values) { (all.add(values), ...); }, call.values);
+    return static_cast<cudaError_t>(
+        cuda_model::list_launch(config, reinterpret_cast<const void *>(kernel), all.bytes.data(), all.bytes.size()));
+  }
   auto thread = [](void *data) {
     Call &c = *static_cast<Call *>(data);
     std::apply(c.kernel, c.values);
