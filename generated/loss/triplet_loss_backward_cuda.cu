@@ -59,6 +59,7 @@ __global__ void __launch_bounds__(512, 1)
     S sum_v_of_norm_squared = S(0);
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
+#pragma unroll 1
     for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
          d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
@@ -88,6 +89,7 @@ __global__ void __launch_bounds__(512, 1)
     {
       const Reciprocal<S> per_root_v_of_norm(root_v_of_norm);
       const Reciprocal<S> per_root_v(root_v);
+#pragma unroll 1
       for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
            d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
@@ -175,6 +177,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       S sum_v_of_norm_squared = S(0);
       S sum_v_squared_own = S(0);
       S sum_v_of_norm_squared_own = S(0);
+#pragma unroll 1
       for (Index d_first = Index(threadIdx.x) * (16 / kBytes<T>); d_first < D;
            d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(D - d_first);

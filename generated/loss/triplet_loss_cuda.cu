@@ -58,6 +58,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const Index last = Index(smaller(first + chunk, D));
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
+#pragma unroll 1
     for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
          d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);

@@ -92,6 +92,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     Value<T> sum_gamma_scaled = Value<T>(0);
     Value<T> sum_x_own = Value<T>(0);
     Value<T> sum_gamma_scaled_own = Value<T>(0);
+#pragma unroll 1
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
@@ -114,6 +115,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     Value<T> sum_d_y_d_gamma = Value<T>(0);
     Value<T> sum_d_squared_own = Value<T>(0);
     Value<T> sum_d_y_d_gamma_own = Value<T>(0);
+#pragma unroll 1
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
@@ -134,6 +136,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     __syncthreads();
     if (threadIdx.x == 0) scale_d[row] = rsqrt(sum_d_squared / Value<T>(int64_t(N)) + Value<T>(1e-05));
     __syncthreads();
+#pragma unroll 1
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);

@@ -72,6 +72,7 @@ __global__ void __launch_bounds__(512, 1)
     }
     sum_d_squared =
         sum_d_squared + team.fold(sum_d_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+#pragma unroll 1
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);

@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     float sum_d_y_x_gamma = 0.0f;
     float sum_x_squared_own = 0.0f;
     float sum_d_y_x_gamma_own = 0.0f;
+#pragma unroll 1
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = kWide ? 4 : Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
@@ -65,6 +66,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own, [](float a, float b) { return float(a + b); });
     if (threadIdx.x == 0) scale_x[row] = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
     __syncthreads();
+#pragma unroll 1
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = kWide ? 4 : Index(N - n_first);
       const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
@@ -199,6 +201,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     if (d_x != nullptr) {
       float sum_d_y_x_gamma = 0.0f;
       float sum_d_y_x_gamma_own = 0.0f;
+#pragma unroll 1
       for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
         const Index remaining = kWide ? 4 : Index(N - n_first);
         const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);

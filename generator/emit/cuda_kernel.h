@@ -117,6 +117,7 @@ private:
   bool begins_with_access(const std::vector<const PlanNode *> &chain);
   int positions_of(const std::vector<const PlanNode *> &chain);
   int positions_shared(const std::vector<PlanNode> &list);
+  std::string unrolled(const PlanNode &loop) const;
   bool packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part);
   ExprId zero();
   void packed_phase(const std::vector<const PlanNode *> &chain, int together);

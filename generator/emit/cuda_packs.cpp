@@ -296,6 +296,16 @@ int CudaKernel::positions_shared(const std::vector<PlanNode> &list) {
   return least;
 }
 
+// With packs of several arrays under way, those of the next rounds would take registers from other warps.
+std::string CudaKernel::unrolled(const PlanNode &loop) const {
+  constexpr size_t kFew = 2;
+  std::set<VarId> read;
+  for (const Access &a : accesses_of(plan_.kernel, loop))
+    if (!a.write && plan_.storage[a.var].kind == Storage::Kind::argument && a.aligned.contains(loop.axis))
+      read.insert(a.var);
+  return read.size() > kFew ? "#pragma unroll 1\n" : "";
+}
+
 // A loop of the block's threads, each of which takes several positions at a time; false: it cannot be one.
 bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part) {
   const PlanNode &loop = *chain.back();
@@ -311,9 +321,9 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
     const std::string count = std::to_string(together_);
     const bool whole = packs.ends_with_access(printer_.extent_of(loop.axis));
     if (chain.size() == 1) {
-      out().add("for (Index " + packs.first() + " = " + (range.begin == "0" ? "" : range.begin + " + ") +
-                "Index(threadIdx.x) * " + count + "; " + packs.first() + " < " + end + "; " + packs.first() +
-                " += Index(blockDim.x) * " + count + ") {");
+      out().add(unrolled(loop) + "for (Index " + packs.first() + " = " +
+                (range.begin == "0" ? "" : range.begin + " + ") + "Index(threadIdx.x) * " + count + "; " +
+                packs.first() + " < " + end + "; " + packs.first() + " += Index(blockDim.x) * " + count + ") {");
     } else {
       const std::string group = pack_names_.of("group"),
                         groups = names_.claim_one_of("groups", {"", "_of_" + index, "_again"});
@@ -322,7 +332,8 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
       out().add("const Index " + groups + " = Index((" + end + " + " + std::to_string(together_ - 1) + ") / " + count +
                 ");");
       const std::string items = items_text(chain);
-      out().add("for (Index point = " + (part == nullptr ? "" : part->begin + " + ") + "Index(threadIdx.x); point < " +
+      out().add(unrolled(loop) + "for (Index point = " + (part == nullptr ? "" : part->begin + " + ") +
+                "Index(threadIdx.x); point < " +
                 (part == nullptr ? items : spelling().helper("smaller") + "(" + part->end + ", " + items + ")") +
                 "; point += Index(blockDim.x)) {");
       decode(chain, "point");
