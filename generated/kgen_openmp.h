@@ -3663,8 +3663,8 @@ inline Lanes<int32_t, N> in_pairs(Lanes<int32_t, N> low, Lanes<int32_t, N> high)
 // Adds the products of both numbers of the pairs to a sum, which wraps around.
 template <int N>
 inline Lanes<int32_t, N> add_pairs(Lanes<int32_t, N> a, Lanes<int32_t, N> b, Lanes<int32_t, N> sum) {
-  using Words = typename Lanes<int32_t, N>::Vector;
 #if defined(__x86_64__)
+  using Words = typename Lanes<int32_t, N>::Vector;
   using Halves = typename VectorOf<short, 2 * N>::type;
   const Halves x = (Halves)a.v, y = (Halves)b.v;
 #if KGEN_SET_AVX512 && defined(__clang__)

@@ -20,5 +20,5 @@ def step(direction):
 direction = jnp.array([1.0, 0.0, 0.0])
 for _ in range(50):
     direction, value = step(direction)
-print("learned", np.round(unit_rows(direction), 3), "loss", round(float(value), 3))
-print("by vmap", np.round(jax.vmap(unit_rows)(examples)[0], 3))
+print("learned", np.asarray(unit_rows(direction)).round(3), "loss", round(float(value), 3))
+print("by vmap", np.asarray(jax.vmap(unit_rows)(examples)[0]).round(3))

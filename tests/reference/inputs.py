@@ -143,7 +143,7 @@ def _(rng, arrays, sizes):
             arrays[f"{side}_{kind}"] = boxes[..., i]
 
 
-@maker("giou_loss_padded", "giou_loss_conditional", "giou_loss_ragged")
+@maker("giou_loss_padded", "giou_loss_padded_backward", "giou_loss_ragged", "giou_loss_ragged_backward")
 def _(rng, arrays, sizes):
     for name in ("pred", "target"):
         arrays[name] = random_boxes(rng, arrays[name].shape[:-1])
@@ -162,9 +162,11 @@ def _(rng, arrays, sizes):
     arrays["box_start"] = np.concatenate([[0], np.cumsum(counts)])
 
 
-@maker("giou_loss_conditional")
+@maker("giou_loss_conditional", "giou_loss_conditional_backward")
 def _(rng, arrays, sizes):
     MAKERS["giou_loss_padded"](rng, arrays, sizes)
+    if "mask" in arrays:
+        arrays["mask"] = arrays["target"][..., 3] != 0
     arrays["pred"][arrays["target"][..., 3] == 0] = np.nan  # what padding holds must not matter
 
 

@@ -251,6 +251,35 @@ def gated_mlp(x, s, p):
     return {"z": (functional.silu(v @ t(x["gate"])) * (v @ t(x["up"]))) @ t(x["down"])}
 
 
+def box_giou(pred, target):
+    p, b = pred.unbind(-1), target.unbind(-1)
+    shared = [at_least(torch.minimum(p[i + 2], b[i + 2]) - torch.maximum(p[i], b[i]), 0.0) for i in (0, 1)]
+    around = [at_least(torch.maximum(p[i + 2], b[i + 2]) - torch.minimum(p[i], b[i]), 0.0) for i in (0, 1)]
+    areas = [(v[2] - v[0]) * (v[3] - v[1]) for v in (p, b)]
+    overlap, hull = shared[0] * shared[1], around[0] * around[1]
+    joined = areas[0] + areas[1] - overlap
+    return overlap / at_least(joined, 1e-5) - (hull - joined) / at_least(hull, 1e-5)
+
+
+def giou_loss_padded(x, s, p):
+    mask = t(x["mask"]).double()
+    giou = box_giou(t(x["pred"]), t(x["target"])) * mask
+    return {"giou": giou, "loss": ((1 - giou) * mask).sum() / mask.sum().clamp(min=1)}
+
+
+def giou_loss_conditional(x, s, p):
+    mask = t(x["mask"])[..., None]
+    boxes = {name: torch.where(mask, t(x[name]), torch.ones(4)) for name in ("pred", "target")}
+    return giou_loss_padded({**x, **boxes}, s, p)
+
+
+def giou_loss_ragged(x, s, p):
+    giou = box_giou(t(x["pred"]), t(x["target"]))
+    rows = (1 - giou).split(np.diff(x["box_start"]).tolist())
+    picture = torch.stack([row.sum() / max(len(row), 1) for row in rows])
+    return {"giou": giou, "picture_loss": picture, "loss": (1 - giou).sum() / max(giou.numel(), 1)}
+
+
 TORCH["instance_norm_backward"] = by_autograd(instance_norm, ("x", "gamma", "beta"), gamma="C", beta="C")
 TORCH["group_norm_backward"] = group_norm_backward
 TORCH["mlp_backward"] = mlp_backward
@@ -261,6 +290,9 @@ TORCH["hinge_loss_backward"] = by_autograd(hinge_loss, ("score",))
 TORCH["triplet_loss_backward"] = by_autograd(triplet_loss, ("anchor", "positive", "negative"))
 TORCH["cosine_similarity_backward"] = cosine_similarity_backward
 TORCH["gated_mlp_backward"] = by_autograd(gated_mlp, ("x", "gate", "up", "down"))
+TORCH["giou_loss_padded_backward"] = by_autograd(giou_loss_padded, ("pred", "target"))
+TORCH["giou_loss_conditional_backward"] = by_autograd(giou_loss_conditional, ("pred", "target"))
+TORCH["giou_loss_ragged_backward"] = by_autograd(giou_loss_ragged, ("pred", "target"))
 TORCH["activation_backward"] = by_autograd(activation, ("x", "bias"), bias="N")
 TORCH["matmul_activation_backward"] = by_autograd(matmul_activation, ("x", "y", "bias"))
 TORCH["cross_entropy_backward"] = by_autograd(cross_entropy, ("score",))

@@ -263,3 +263,86 @@ def gated_mlp_backward(inputs, sizes, params):
         "d_up": matmul(x.swap(0, 1), d_raised),
         "d_down": matmul((open_ * raised).swap(0, 1), d_z),
     }
+
+
+# GIoU, forward: each value goes with its derivatives by the eight sides.
+
+
+class Dual:
+    def __init__(self, v, d):
+        self.v, self.d = v, d
+
+    def map(self, other, v, change):
+        return Dual(v, [change(a, b) for a, b in zip(self.d, other.d)])
+
+    def __add__(self, o):
+        return self.map(o, self.v + o.v, lambda a, b: a + b)
+
+    def __sub__(self, o):
+        return self.map(o, self.v - o.v, lambda a, b: a - b)
+
+    def __mul__(self, o):
+        return self.map(o, self.v * o.v, lambda a, b: a * o.v + self.v * b)
+
+    def __truediv__(self, o):
+        v = self.v / o.v
+        return self.map(o, v, lambda a, b: (a - v * b) / o.v)
+
+    def larger(self, o):
+        """Of two equal ones each has half of the derivative."""
+        share = np.where(self.v.v > o.v.v, 1.0, np.where(self.v.v == o.v.v, 0.5, 0.0))
+        return self.map(o, maximum(self.v, o.v), lambda a, b: a * share + b * (1.0 - share))
+
+    def smaller(self, o):
+        zero = Dual(self.v * 0.0, [a * 0.0 for a in self.d])
+        return zero - (zero - self).larger(zero - o)
+
+
+def giou_slopes(pred, target):
+    """The derivatives of GIoU by the sides of both, stacked last."""
+    sides = [*np.moveaxis(pred, -1, 0), *np.moveaxis(target, -1, 0)]
+    shape = sides[0].shape
+    constant = lambda value: Dual(Num(np.full(shape, value)), [Num(np.zeros(shape))] * 8)  # noqa: E731
+    p, t = np.split(
+        np.array([Dual(Num(v), [Num(np.full(shape, float(i == k))) for k in range(8)]) for i, v in enumerate(sides)]), 2
+    )
+    none, eps = constant(0.0), constant(1e-5)
+    areas = [(b[2] - b[0]) * (b[3] - b[1]) for b in (p, t)]
+    shared = [(p[i + 2].smaller(t[i + 2]) - p[i].larger(t[i])).larger(none) for i in (0, 1)]
+    around = [(p[i + 2].larger(t[i + 2]) - p[i].smaller(t[i])).larger(none) for i in (0, 1)]
+    overlap, hull = shared[0] * shared[1], around[0] * around[1]
+    joined = areas[0] + areas[1] - overlap
+    giou = overlap / joined.larger(eps) - (hull - joined) / hull.larger(eps)
+    return [
+        Num(np.stack([d.v for d in half], -1), np.stack([d.s for d in half], -1)) for half in (giou.d[:4], giou.d[4:])
+    ]
+
+
+def zero_if_absent(array):
+    return lift(0.0 if array is None else array)
+
+
+@reference
+def giou_loss_padded_backward(inputs, sizes, params):
+    mask = inputs["mask"].astype(np.float64)
+    d_each = zero_if_absent(inputs["d_giou"]) - mask * zero_if_absent(inputs["d_loss"]) / float(max(mask.sum(), 1))
+    weight = (d_each * mask)[..., None]
+    slopes = giou_slopes(inputs["pred"], inputs["target"])
+    return dict(zip(("d_pred", "d_target"), (weight * slope for slope in slopes)))
+
+
+@reference
+def giou_loss_conditional_backward(inputs, sizes, params):
+    mask = inputs["mask"][..., None]
+    every = giou_loss_padded_backward(inputs, sizes, params)
+    return {name: where(mask, d, 0.0) for name, d in every.items()}
+
+
+@reference
+def giou_loss_ragged_backward(inputs, sizes, params):
+    lengths = np.diff(inputs["box_start"])
+    own = lambda v: v[np.repeat(np.arange(lengths.size), lengths)]  # noqa: E731
+    d_picture = (zero_if_absent(inputs["d_picture_loss"]) + np.zeros(lengths.size)) / np.maximum(lengths, 1).astype(float)
+    d_loss = zero_if_absent(inputs["d_loss"]) / float(max(sizes["N"], 1))
+    d_each = (zero_if_absent(inputs["d_giou"]) - d_loss - own(d_picture))[:, None]
+    return dict(zip(("d_pred", "d_target"), (d_each * s for s in giou_slopes(inputs["pred"], inputs["target"]))))

@@ -322,6 +322,17 @@ TEST_CASE("what a loop keeps for another one it has in a variable itself") {
   CHECK(text.find("e_here = exp(x)\n      e = e_here\n      sum_e = sum with e_here\n") != std::string::npos);
 }
 
+TEST_CASE("locals that only a later loop reads stand there, with those that they are made of") {
+  const auto of = [](const std::string &count) {
+    return shape(plan_of("kernel = \"late\"\ninputs.x = \"f32[N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"f32[N]\"\n"
+                         "body = 'real a = exp(x); real b = exp(a); real c = a * b; y = c * b / sum(" +
+                         count + ", N);'\n"));
+  };
+  CHECK(of("w").find("buffer") == std::string::npos);
+  CHECK(of("w").find("  for N: parallel\n    a = exp(x)\n    b = exp(a)\n") != std::string::npos);
+  CHECK(of("b").find("b: buffer of the kernel") != std::string::npos);
+}
+
 TEST_CASE("what all lanes of a loop share is read before it, but not what may be absent") {
   const auto reads_before = [](const std::string &input, const std::string &value) {
     return shape(plan_of("kernel = \"shared\"\ninputs.x = \"f32[M, N]\"\ninputs.b = " + input +
