@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 20
+#define KGEN_OPENMP_REVISION 21
 
 #include <cmath>
 #include <cstdint>

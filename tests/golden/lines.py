@@ -7,7 +7,7 @@ import pathlib
 import sys
 
 TOTAL = "all files"
-MOST = {TOTAL: 72500, "norm/softmax_openmp.cpp": 280, "kgen_openmp.h": 3750, "kgen_cuda.h": 2000}
+MOST = {TOTAL: 77500, "norm/softmax_openmp.cpp": 280, "kgen_openmp.h": 3750, "kgen_cuda.h": 2000}
 
 
 def main():
