@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 11
+#define KGEN_CUDA_REVISION 12
 
 #include <cmath>
 #include <cstring>
@@ -97,11 +97,6 @@ __host__ __device__ inline bool is_nan(T v) {
 template <class T>
 __host__ __device__ inline bool is_inf(T v) {
   return v == T(INFINITY) || v == -T(INFINITY);
-}
-
-template <class T>
-__host__ __device__ inline T clamp(T v, T low, T high) {
-  return minimum(maximum(v, low), high);
 }
 
 // Does `v` come before `best` in an argmax? NaN is the largest; of equals the first stays.
@@ -570,6 +565,11 @@ __host__ __device__ inline float minimum(float a, float b) {
 #else
   return b < a || b != b ? b : a;
 #endif
+}
+
+template <class T>
+__host__ __device__ inline T clamp(T v, T low, T high) {
+  return minimum(maximum(v, low), high);
 }
 
 // What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last

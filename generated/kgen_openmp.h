@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 21
+#define KGEN_OPENMP_REVISION 22
 
 #include <cmath>
 #include <cstdint>
@@ -697,11 +697,6 @@ inline bool is_inf(T v) {
   return v == T(INFINITY) || v == -T(INFINITY);
 }
 
-template <class T>
-inline T clamp(T v, T low, T high) {
-  return minimum(maximum(v, low), high);
-}
-
 // Does `v` come before `best` in an argmax? NaN is the largest; of equals the first stays.
 template <class T>
 inline bool above(T v, T best) {
@@ -1007,6 +1002,11 @@ inline T maximum(T a, T b) {
 template <class T>
 inline T minimum(T a, T b) {
   return b < a || b != b ? b : a;
+}
+
+template <class T>
+inline T clamp(T v, T low, T high) {
+  return minimum(maximum(v, low), high);
 }
 
 // The widest vector of the machine that this file is compiled for.

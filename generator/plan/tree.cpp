@@ -502,27 +502,6 @@ private:
     return true;
   }
 
-  // Locals that are made of each other and of arguments alone, and are read behind the loop but by nothing else in it.
-  std::set<size_t> read_behind(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
-                               const std::vector<size_t> &after) const {
-    std::set<size_t> out;
-    for (size_t i : members)
-      if (items[i].node.kind == PlanNode::Kind::assign && items[i].local_target && !items[i].jumps)
-        out.insert(i);
-    const auto meets_one_that_stays = [&](size_t i) {
-      return std::any_of(members.begin(), members.end(), [&](size_t m) {
-        return out.count(m) == 0 && !may_exchange(items[i].accesses, items[m].accesses);
-      });
-    };
-    const auto is_read = [&](size_t i) {
-      const auto reads = [&](size_t reader) { return reader != i && reads_of(items[reader], {items[i].node.target}); };
-      return std::any_of(after.begin(), after.end(), reads) || std::any_of(out.begin(), out.end(), reads);
-    };
-    while (std::erase_if(out, [&](size_t i) { return meets_one_that_stays(i) || !is_read(i); }) > 0)
-      ;
-    return out.size() < members.size() ? out : std::set<size_t>();
-  }
-
   // A local that no other statement of the loop touches is better computed, or started, where it is read.
   void leave_to_readers(const std::vector<TreeItem> &items, Touched &inside, std::vector<size_t> &members,
                         std::vector<size_t> &after) const {

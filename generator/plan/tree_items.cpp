@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/exprs.h"
+#include "plan/order.h"
 
 namespace kgen {
 namespace {
@@ -62,6 +63,26 @@ bool has_larger_reader(const std::vector<TreeItem> &items, size_t local) {
   const TreeItem &own = items[local];
   const bool is_set = own.node.kind == PlanNode::Kind::assign || own.node.kind == PlanNode::Kind::fold_step;
   return is_set && own.local_target && has_larger_reader(items, local, own);
+}
+
+std::set<size_t> read_behind(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
+                             const std::vector<size_t> &after) {
+  std::set<size_t> out;
+  for (size_t i : members)
+    if (items[i].node.kind == PlanNode::Kind::assign && items[i].local_target && !items[i].jumps)
+      out.insert(i);
+  const auto meets_one_that_stays = [&](size_t i) {
+    return std::any_of(members.begin(), members.end(), [&](size_t m) {
+      return out.count(m) == 0 && !may_exchange(items[i].accesses, items[m].accesses);
+    });
+  };
+  const auto is_read = [&](size_t i) {
+    const auto reads = [&](size_t reader) { return reader != i && reads_of(items[reader], {items[i].node.target}); };
+    return std::any_of(after.begin(), after.end(), reads) || std::any_of(out.begin(), out.end(), reads);
+  };
+  while (std::erase_if(out, [&](size_t i) { return meets_one_that_stays(i) || !is_read(i); }) > 0)
+    ;
+  return out.size() < members.size() ? out : std::set<size_t>();
 }
 
 int direction_of(const PlanNode &node, AxisId axis) {

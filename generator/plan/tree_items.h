@@ -29,6 +29,10 @@ bool is_light_local(const Kernel &kernel, const TreeItem &item);
 // they had better stand in one nest.
 bool has_larger_reader(const std::vector<TreeItem> &items, size_t local);
 
+// Locals that are made of each other and of arguments alone, and are read behind the loop but by nothing else in it.
+std::set<size_t> read_behind(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
+                             const std::vector<size_t> &after);
+
 // Of a scan along the axis: 1 or -1. The first of equals is found on the way up.
 int direction_of(const PlanNode &node, AxisId axis);
 

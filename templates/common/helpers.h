@@ -42,11 +42,6 @@ template <class T>
 FUNCTION bool is_inf(T v) {
   return v == T(INFINITY) || v == -T(INFINITY);
 }
-//@ clamp: maximum minimum
-template <class T>
-FUNCTION T clamp(T v, T low, T high) {
-  return minimum(maximum(v, low), high);
-}
 //@ above
 // Does `v` come before `best` in an argmax? NaN is the largest; of equals the first stays.
 template <class T>

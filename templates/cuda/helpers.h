@@ -57,6 +57,11 @@ FUNCTION float minimum(float a, float b) {
   return b < a || b != b ? b : a;
 #endif
 }
+//@ clamp: maximum minimum
+template <class T>
+FUNCTION T clamp(T v, T low, T high) {
+  return minimum(maximum(v, low), high);
+}
 //@ Reciprocal
 // What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last
 // place. So it is for all divisors: where 1 / divisor would be too large or too small, both are scaled.

@@ -191,3 +191,8 @@ template <class T>
 FUNCTION T minimum(T a, T b) {
   return b < a || b != b ? b : a;
 }
+//@ clamp: maximum minimum
+template <class T>
+FUNCTION T clamp(T v, T low, T high) {
+  return minimum(maximum(v, low), high);
+}
