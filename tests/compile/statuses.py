@@ -44,6 +44,9 @@ body = 'y = sum(x, N) / size(N);'
 """
 
 
+NO_WORKSPACE_NO_STREAM = [ctypes.c_void_p(), ctypes.c_int64(0), ctypes.c_void_p()]
+
+
 def place(first, second=0):
     return first << 8 | second << 18
 
@@ -89,7 +92,7 @@ class Statuses(unittest.TestCase):
         arguments = [ctypes.c_void_p(pointers[name]) for name in ("order", "x", "bias", "y", "total")]
         arguments += [ctypes.c_int32(most), ctypes.c_int64(M), ctypes.c_int64(D)]
         statuses = {
-            getattr(self.widths, f"widths_{form}_{target}")(*arguments, *[ctypes.c_void_p()] * (target == "cuda"))
+            getattr(self.widths, f"widths_{form}_{target}")(*arguments, *NO_WORKSPACE_NO_STREAM * (target == "cuda"))
             for target in TARGETS
         }
         self.assertEqual(len(statuses), 1, statuses)
