@@ -18,7 +18,7 @@ MOST_LINES = 12  # of a spec that was cut down
 # the specs hold that are tried.
 FAULTS = {
     "nothing": ("common/helpers.h", "", "", "openmp", None),
-    "clamp": ("common/helpers.h", "minimum(maximum(v, low), high)", "minimum(maximum(v, low), T(high + 1))", "openmp",
+    "clamp": ("openmp/helpers.h", "minimum(maximum(v, low), high)", "minimum(maximum(v, low), T(high + 1))", "openmp",
               r"\bclamp\(", r"\bclamp\("),
     "barrier": ("cuda/helpers.h", "slots[threadIdx.y * blockDim.x] = value;\n  __syncthreads();",
                 "slots[threadIdx.y * blockDim.x] = value;", "cuda_model", r"\w+\(.*, \w+",
