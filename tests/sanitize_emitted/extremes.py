@@ -119,8 +119,8 @@ def called(shared, name, target, x, table, bound, w, outputs):
     arguments += [pointer(y) for y in outputs] + [ctypes.c_int64(S), ctypes.c_int64(R)]
     if query is not None:
         arguments += [ctypes.c_void_p(), ctypes.c_int64(0)]
-    if target == "cuda":
-        arguments += [ctypes.c_void_p()]
+    if target == "cuda":  # what is wrong with a table is not asked for; the stream
+        arguments += [ctypes.c_void_p()] * (1 + (table is not None))
     return function(*arguments)
 
 
