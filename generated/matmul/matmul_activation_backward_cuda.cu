@@ -239,28 +239,23 @@ struct MatmulActivationBackwardReluWorkspace {
 };
 
 template <class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
+__global__ void __launch_bounds__(256)
     matmul_activation_backward_relu_part1_kernel(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                  const Stored<T>* d_z, float* d_bias, Index M, Index K,
                                                  Index N, float* sum_x_y) {
-  const Index items = Index(N);
-  const Index column = Index(blockIdx.x) * Index(blockDim.x) + Index(threadIdx.x);
-  const Index item = smaller(column, items - 1);
-  const bool writes = column < items && threadIdx.y == 0;
+  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
+  if (item >= N) return;
   const Index n = item;
   float sum_d_z_slope_x = 0.0f;
-  float sum_d_z_slope_x_own = 0.0f;
-#pragma unroll 4
-  for (Index m = Index(threadIdx.y); m < M; m += Index(blockDim.y)) {
+  // One pass along m: sum_d_z_slope_x.
+  for (Index m = 0; m < M; ++m) {
     sum_x_y[m * N + n] = 0.0f;
     // One pass along k: sum_x_y.
     for (Index k = 0; k < K; ++k) sum_x_y[m * N + n] += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
     const float slope_x = float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0);
-    sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x;
+    sum_d_z_slope_x += to_value<T>(d_z[m * N + n]) * slope_x;
   }
-  sum_d_z_slope_x =
-      sum_d_z_slope_x + column_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
-  if (writes) d_bias[n] = sum_d_z_slope_x;
+  d_bias[n] = sum_d_z_slope_x;
 }
 
 template <class Index, class T>
@@ -297,15 +292,11 @@ cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>*
                                             float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
                                             cudaStream_t stream) {
   const MatmulActivationBackwardReluWorkspace space(M, K, N);
-  {
-    const ColumnShape shape(M, N, 1);
-    if (const cudaError_t error =
-            launch(matmul_activation_backward_relu_part1_kernel<Index, T>, shape.blocks,
-                   dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, x, y, bias, d_z, d_bias, M, K, N,
-                   reinterpret_cast<float*>(workspace + space.sum_x_y));
-        error != cudaSuccess)
-      return error;
-  }
+  if (const cudaError_t error =
+          launch(matmul_activation_backward_relu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream, x,
+                 y, bias, d_z, d_bias, M, K, N, reinterpret_cast<float*>(workspace + space.sum_x_y));
+      error != cudaSuccess)
+    return error;
   if (const cudaError_t error =
           launch(matmul_activation_backward_relu_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
                  block_threads(larger(M, N), K), 0, stream, x, y, bias, d_z, d_x, d_y, M, K, N,

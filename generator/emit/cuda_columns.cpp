@@ -45,6 +45,13 @@ bool CudaKernel::is_list_of_folds(const std::vector<const PlanNode *> &chain) {
         targets.insert(fold->partner);
       }
     }
+    // Threads beyond the last column repeat it: they may not add to what lies in memory.
+    bool adds_up = false;
+    for_each_node(node, [&](const PlanNode &n) {
+      adds_up = adds_up || (n.kind == PlanNode::Kind::fold_step && in_memory(n.target) && targets.count(n.target) == 0);
+    });
+    if (adds_up)
+      return false;
     // What one thread of the column writes to memory, no other may read.
     for (const Access &a : accesses_of(plan_.kernel, node))
       if (in_memory(a.var) && targets.count(a.var) == 0 && shared_.count(a.memory) != 0 &&
