@@ -67,6 +67,9 @@ bool has_larger_reader(const std::vector<TreeItem> &items, size_t local) {
 
 std::set<size_t> read_behind(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
                              const std::vector<size_t> &after) {
+  constexpr size_t kMost = 64; // each is compared with each, round by round
+  if (members.size() > kMost || after.empty())
+    return {};
   std::set<size_t> out;
   for (size_t i : members)
     if (items[i].node.kind == PlanNode::Kind::assign && items[i].local_target && !items[i].jumps)
