@@ -12,33 +12,34 @@ namespace kgen {
 
 namespace {
 
-// Have calls that want all optional outputs a plan of their own?
-bool has_all_outputs_apart(const Variation &variation, TargetKind target) {
-  return variation.all_outputs && plan_all_outputs(*variation.all_outputs, variation.all_outputs_facts,
-                                                   make_plan(variation.lowered, variation.lowered_facts, target));
-}
-
 // The host functions of a variation, in the order in which a launcher tries them. Each keeps its place: its parts refer
 // to one another.
 std::list<CudaKernel> kernels_of(const Function &function, const Variation &variation, Spelling &spelling,
                                  Statuses &statuses) {
   const std::string name = variation_name(function, variation);
   std::list<CudaKernel> out;
-  const bool apart = has_all_outputs_apart(variation, TargetKind::cuda);
-  if (apart)
-    out.emplace_back(name, function, *variation.all_outputs, variation.all_outputs_facts, spelling, statuses);
-  out.emplace_back(apart ? name + "_in_part" : name, function, variation.lowered, variation.lowered_facts, spelling,
+  const Plans plans = plans_of(variation, TargetKind::cuda);
+  if (plans.all)
+    out.emplace_back(name, function, *plans.all, variation.all_outputs_facts, spelling, statuses);
+  out.emplace_back(plans.all ? name + "_in_part" : name, function, plans.asking, variation.lowered_facts, spelling,
                    statuses);
   return out;
 }
 
 } // namespace
 
+Plans plans_of(const Variation &variation, TargetKind target) {
+  Plans out{make_plan(variation.lowered, variation.lowered_facts, target), std::nullopt};
+  if (variation.all_outputs)
+    out.all = plan_all_outputs(*variation.all_outputs, variation.all_outputs_facts, out.asking);
+  return out;
+}
+
 Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind target) {
-  if (target != TargetKind::cuda)
-    return has_all_outputs_apart(variation, target)
-               ? make_plan(*variation.all_outputs, variation.all_outputs_facts, target)
-               : make_plan(variation.lowered, variation.lowered_facts, target);
+  if (target != TargetKind::cuda) {
+    const Plans plans = plans_of(variation, target);
+    return plans.all.value_or(plans.asking);
+  }
   const std::vector<Variation> variations = {variation};
   const std::vector<Function> functions = functions_of(spec, variations);
   Spelling spelling(target);

@@ -28,9 +28,9 @@ Names without_own_words(Names names) {
 
 } // namespace
 
-CudaKernel::CudaKernel(const std::string &name, const Function &function, const Kernel &kernel, const Facts &facts,
-                       Spelling &s, Statuses &statuses)
-    : function_(function), statuses_(statuses), name_(name), plan_(make_plan(kernel, facts, TargetKind::cuda)),
+CudaKernel::CudaKernel(const std::string &name, const Function &function, Plan plan, const Facts &facts, Spelling &s,
+                       Statuses &statuses)
+    : function_(function), statuses_(statuses), name_(name), plan_(std::move(plan)),
       names_(without_own_words(names_of(function, plan_.kernel))), printer_(plan_, facts, s, names_),
       pack_names_(names_) {
   printer_.index_type = "Index";

@@ -53,8 +53,8 @@ struct KeptRow {
 
 class CudaKernel {
 public:
-  CudaKernel(const std::string &name, const Function &function, const Kernel &kernel, const Facts &facts,
-             Spelling &spelling, Statuses &statuses);
+  CudaKernel(const std::string &name, const Function &function, Plan plan, const Facts &facts, Spelling &spelling,
+             Statuses &statuses);
 
   const std::string &name() const { return name_; }
   const Plan &plan() const { return plan_; }

@@ -1,6 +1,7 @@
 // OpenMP C++: per variation a function, others for short rows and for calls that want all outputs; then the launchers,
 // which check everything before anything is written.
 #include "emit/each_once.h"
+#include "emit/emitted_plan.h"
 #include "emit/launcher.h"
 #include "emit/openmp_kernel.h"
 #include "plan/all_outputs.h"
@@ -35,10 +36,7 @@ struct Functions {
 
 Functions functions_of(const Function &function, const Variation &variation, Spelling &spelling) {
   const std::string name = variation_name(function, variation);
-  const Plan plan = make_plan(variation.lowered, variation.lowered_facts, TargetKind::openmp);
-  const std::optional<Plan> all = variation.all_outputs
-                                      ? plan_all_outputs(*variation.all_outputs, variation.all_outputs_facts, plan)
-                                      : std::nullopt;
+  const auto &[plan, all] = plans_of(variation, TargetKind::openmp);
   if (!all)
     return {by_sizes(name, function, variation.lowered, variation.lowered_facts, plan, spelling), plan};
   Functions out{by_sizes(name, function, *variation.all_outputs, variation.all_outputs_facts, *all, spelling), *all};
