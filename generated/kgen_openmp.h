@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 22
+#define KGEN_OPENMP_REVISION 23
 
 #include <cmath>
 #include <cstdint>
@@ -3286,10 +3286,10 @@ struct Cut {
   // Of which one row more than there are: panels beside each other do not meet in the sets of a cache.
   IN_SET int64_t panel_numbers() const { return (depth + 1) * kColumns; }
   IN_SET int64_t left_bytes() const {
-    return packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) + known_bytes() : 0;
+    return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
   }
   // What is known of each N steps of a tile, where rows do not take all.
-  IN_SET int64_t known_bytes() const { return lines(tiles_at_once * (part / N), 1); }
+  IN_SET int64_t known_bytes() const { return packs_left ? lines(tiles_at_once * (part / N), 1) : 0; }
   IN_SET int64_t right_bytes() const {
     return packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
   }
@@ -3314,7 +3314,6 @@ struct Cut {
 
 // Each row takes every step of the depth.
 struct Everywhere {
-  static constexpr bool kAlways = true;
   static constexpr bool any(int64_t) { return true; }
   static constexpr bool all(int64_t) { return true; }
   constexpr bool operator()(int64_t, int, int) const { return true; }
@@ -3323,7 +3322,6 @@ struct Everywhere {
 // part on.
 template <int N, class Kept>
 struct KeptSteps {
-  static constexpr bool kAlways = false;
   enum What : char { none, some, each };
   const What* known;  // or not
   int64_t from;
