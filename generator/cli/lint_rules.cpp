@@ -15,8 +15,6 @@ namespace {
 
 // --- words ---
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 // Calls `found(begin, end)` for each name in C++ text, comments left out. Numbers are no names.
 void each_name(std::string_view text, const std::function<void(size_t, size_t)> &found) {
   for (size_t i = 0; i < text.size();) {

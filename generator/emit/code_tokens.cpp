@@ -4,10 +4,10 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "support/text.h"
+
 namespace kgen {
 namespace {
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 size_t end_of_token(const std::string &text, size_t at) {
   const auto rest = [&](size_t from) { return text.compare(from, 2, "//") == 0; };

@@ -4,6 +4,7 @@
 
 #include "emit/cuda_kernel.h"
 #include "plan/access.h"
+#include "support/text.h"
 
 namespace kgen {
 
@@ -180,8 +181,7 @@ void CudaKernel::strided(const std::vector<const PlanNode *> &chain, const std::
     points = {part->begin, spelling().helper("smaller") + "(" + part->end + ", " + points.end + ")"};
   else if (single)
     points = range_of(*chain[0]);
-  const bool named = std::all_of(points.begin.begin(), points.begin.end(),
-                                 [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  const bool named = std::all_of(points.begin.begin(), points.begin.end(), is_word);
   const bool guarded = !team_.present.empty() && sets_elements(body);
   if (guarded)
     out().add("if (" + team_.present + ") {");

@@ -139,8 +139,6 @@ Names names_of(const Function &function, const Kernel &kernel) {
 
 namespace {
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 bool begins_word(const std::string &text, size_t at) {
   return at == 0 || (!is_word(text[at - 1]) && text[at - 1] != '.');
 }

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "support/naming.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
@@ -49,8 +50,6 @@ private:
   std::vector<Level> levels_;
   ByWord<BlockId> around_;
 };
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
 // Calls visit(begin, end, comment) for each word outside of literals, and for each other character of code.
 template <class Visit> void for_each_token(const std::string &text, const Visit &visit) {

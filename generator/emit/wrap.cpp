@@ -1,10 +1,10 @@
 #include "emit/wrap.h"
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 
 #include "support/check.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
@@ -16,7 +16,6 @@ constexpr size_t kLongest = 1000;        // characters of a line
 constexpr std::string_view kName = "0_"; // a number, so that `(0_1) * x` looks like no cast; nothing else is one
 
 bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
 // The first brackets of a line may close what earlier ones have opened, the last ones may stay open.

@@ -1,7 +1,6 @@
 #include "grad/document.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "grad/text.h"
 #include "spec/format_document.h"
@@ -149,9 +148,7 @@ private:
   // As a word of its own.
   bool functions_mention(const std::string &name) const {
     const std::string &text = document_.functions;
-    const auto in_word = [&](size_t at) {
-      return at < text.size() && (std::isalnum(text[at]) != 0 || text[at] == '_');
-    };
+    const auto in_word = [&](size_t at) { return at < text.size() && is_word(text[at]); };
     for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
       if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size()))
         return true;

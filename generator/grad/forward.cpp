@@ -2,7 +2,6 @@
 #include "grad/forward.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "spec/document.h"
@@ -94,8 +93,7 @@ private:
       return refuse(name, "each step of the grid has its own", local->place,
                     "write the kernel over whole axes, without the grid");
     size_t begin = at;
-    while (begin > 0 && (std::isalnum(static_cast<unsigned char>(source_[begin - 1])) != 0 ||
-                         source_[begin - 1] == '_' || source_[begin - 1] == ' '))
+    while (begin > 0 && (is_word(source_[begin - 1]) || source_[begin - 1] == ' '))
       --begin;
     while (source_[begin] == ' ')
       ++begin;

@@ -67,12 +67,13 @@ bool has_larger_reader(const std::vector<TreeItem> &items, size_t local) {
 
 std::set<size_t> read_behind(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
                              const std::vector<size_t> &after) {
-  constexpr size_t kMost = 64; // each is compared with each, round by round
-  if (members.size() > kMost || after.empty())
+  constexpr size_t kMost = 64;                                 // each is compared with each, round by round
+  const auto jumps = [&](size_t i) { return items[i].jumps; }; // what stands behind is not for all positions
+  if (members.size() > kMost || after.empty() || std::any_of(members.begin(), members.end(), jumps))
     return {};
   std::set<size_t> out;
   for (size_t i : members)
-    if (items[i].node.kind == PlanNode::Kind::assign && items[i].local_target && !items[i].jumps)
+    if (items[i].node.kind == PlanNode::Kind::assign && items[i].local_target)
       out.insert(i);
   const auto meets_one_that_stays = [&](size_t i) {
     return std::any_of(members.begin(), members.end(), [&](size_t m) {

@@ -37,11 +37,14 @@ std::string_view trim(std::string_view text) {
 
 std::string ticked(std::string_view name) { return "`" + std::string(name) + "`"; }
 
+namespace {
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+} // namespace
+
+bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
 bool is_identifier(std::string_view text) {
-  auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && is_letter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return is_letter(c) || is_digit(c); });
+  return !text.empty() && !is_digit(text[0]) && std::all_of(text.begin(), text.end(), is_word);
 }
 
 int edit_distance(std::string_view a, std::string_view b, int limit) {

@@ -14,6 +14,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string ticked(std::string_view name); // `name`, the way messages set off what the user wrote
 bool is_identifier(std::string_view text); // of C, in ASCII
+bool is_word(char c);                      // may it stand in an identifier?
 
 // Steps of insert, delete, replace and swap of neighbours; counting stops above `limit`.
 int edit_distance(std::string_view a, std::string_view b, int limit);
