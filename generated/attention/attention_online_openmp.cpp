@@ -2,7 +2,10 @@
 //
 // attention_online: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
-// Plan of attention_online_f32: threads share B*H, S, neighbours along D.
+// Phase 1 of attention_online_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S
+//   x R and tiles of S x D are folded in registers, where size(S) >= 32.
+// Phase 2: threads share B*H, S, neighbours along D, unless size(S) >= 32.
+// Kept by each worker: acc, s, p.
 // Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
 //   written.
 
@@ -21,7 +24,7 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -32,86 +35,231 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
+// Where the intermediates lie in the workspace.
+struct AttentionOnlineD64Workspace {
+  int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+    (void)D;
+    (void)R;
+    acc = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
+    s = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
+    p = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
+    sum_q_k_here_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(768, 384)}, 1, {0, 64}, {0, 64}).own_bytes(), 1);
+    sum_p_v_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(768, 384)}, 1, {0, 64}, {0, 64}).own_bytes(), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H, S});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 template <class T>
 void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                          Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  (void)D;
-  in_parallel(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_index = 0; s_index < S; ++s_index) {
-        float m = 0.0f;
-        float l = 0.0f;
-        float acc[64] = {};
-        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-          if (j == 0) {
-            m = -INFINITY;
-            l = 0.0f;
-            // One pass along d: fills acc.
-            for_lanes<kLanes32>(0, 64,
-                                [=, &acc](int64_t d, auto active) IN_SET { store(&acc[d], active, 0.0f); });
-          }
-          float greatest_s = -INFINITY;
-          float s[64] = {};
-          // One pass along r: greatest_s; fills s.
-          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float sum_q_k = 0.0f;
-            // One pass along d: sum_q_k.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
-            });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
-            s[r - j * 64] = s_here;
-            greatest_s = maximum(greatest_s, s_here);
-          }
-          const float m_new = maximum(m, greatest_s);
-          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          m = m_new;
-          float sum_p = 0.0f;
-          float p[64] = {};
-          // One pass along r: sum_p; fills p.
-          Sum<float, kLanes32> sum_p_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              j * 64, smaller(j * 64 + 64, R), [=, &sum_p_lanes, &s, &p](int64_t r, auto active) IN_SET {
-                const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                                       : exp(load(&s[r - j * 64], active) - m_new);
-                store(&p[r - j * 64], active, p_here);
-                sum_p_lanes += keep(active, p_here, 0.0f);
-              });
-          sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = multiply_add(l, fix, sum_p);
-          for_lanes<kLanes32>(0, 64, [=, &p, &acc](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_p_v = 0.0f;
-            // One pass along r: sum_p_v.
-            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
-                                     to_value<T>(to_stored<T>(p[r - j * 64])), sum_p_v);
+                          Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                          char* workspace, int64_t threads) {
+  const AttentionOnlineD64Workspace space(B, H, S, D, R);
+  if (S >= 32) {
+    const int64_t s_index_part = share_of(S, B * H, columns_of(768, 384));
+    in_team(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const acc = reinterpret_cast<float*>(mine + space.acc);
+      float* const s = reinterpret_cast<float*>(mine + space.s);
+      float* const p = reinterpret_cast<float*>(mine + space.p);
+      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
+      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
+          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
+          float m[384];
+          float l[384];
+          for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+            // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
+            contract<kLanes32, float, float, float>(
+                each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end},
+                {j * 64, smaller(j * 64 + 64, R)}, {0, 64}, 0.0f,
+                [=](int64_t s_index, int64_t d)
+                    IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
+                [=](auto& right, int64_t d, int64_t r, auto active)
+                    IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
+                [=](auto& sum_q_k_here, auto left, auto right)
+                    IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
+                [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
+                  store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
+                        choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));
+                });
+            float m_new[384];
+            float fix[384];
+            for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+              if (j == 0) {
+                m[s_index - s_index_first] = -INFINITY;
+                l[s_index - s_index_first] = 0.0f;
+                // One pass along d: fills acc.
+                for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+                  store(&acc[(s_index - s_index_first) * 64 + d], active, 0.0f);
+                });
+              }
+              float greatest_s = -INFINITY;
+              // One pass along r: greatest_s.
+              Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
+              for_lanes<kLanes32>(
+                  j * 64, smaller(j * 64 + 64, R), [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
+                    greatest_s_lanes =
+                        maximum(greatest_s_lanes,
+                                keep(active, load(&s[(s_index - s_index_first) * 64 + r - j * 64], active),
+                                     -INFINITY));
+                  });
+              greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
+                                     return maximum(one, other);
+                                   }));
+              const float m_new_here = maximum(m[s_index - s_index_first], greatest_s);
+              m_new[s_index - s_index_first] = m_new_here;
+              const float fix_here = m[s_index - s_index_first] == -INFINITY
+                                         ? 0.0f
+                                         : std::exp(m[s_index - s_index_first] - m_new_here);
+              fix[s_index - s_index_first] = fix_here;
+              float sum_p = 0.0f;
+              // One pass along r: sum_p; fills p.
+              Sum<float, kLanes32> sum_p_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  j * 64, smaller(j * 64 + 64, R), [=, &sum_p_lanes](int64_t r, auto active) IN_SET {
+                    const auto p_here =
+                        m_new_here == -INFINITY
+                            ? Lanes<float, kLanes32>(0.0f)
+                            : exp(load(&s[(s_index - s_index_first) * 64 + r - j * 64], active) - m_new_here);
+                    store(&p[(s_index - s_index_first) * 64 + r - j * 64], active, p_here);
+                    sum_p_lanes += keep(active, p_here, 0.0f);
+                  });
+              sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              l[s_index - s_index_first] = multiply_add(l[s_index - s_index_first], fix_here, sum_p);
             }
-            store(&acc[d], active, multiply_add(load(&acc[d], active), fix, sum_p_v));
-            if (j == larger(1, ceil_div(R, 64)) - 1) {
-              store(
-                  &o[(bh * S + s_index) * 64 + d], active,
-                  to_stored<T>(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
-            }
-          });
+            // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
+            contract<kLanes32, float, float, float>(
+                each_alone(), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 64},
+                {j * 64, smaller(j * 64 + 64, R)}, 0.0f,
+                [=](int64_t s_index, int64_t r) IN_SET -> float {
+                  return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * 64 + r - j * 64]));
+                },
+                [=](auto& right_two, int64_t r, int64_t d, auto active)
+                    IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
+                [=](auto& sum_p_v, auto left, auto right_two)
+                    IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+                [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
+                  store(&acc[(s_index - s_index_first) * 64 + d], active,
+                        multiply_add(load(&acc[(s_index - s_index_first) * 64 + d], active),
+                                     fix[s_index - s_index_first], sum_p_v));
+                  if (j == larger(1, ceil_div(R, 64)) - 1) {
+                    store(&o[(bh * S + s_index) * 64 + d], active,
+                          to_stored<T>(l[s_index - s_index_first] > 0.0f
+                                           ? quotient(load(&acc[(s_index - s_index_first) * 64 + d], active),
+                                                      l[s_index - s_index_first])
+                                           : Lanes<float, kLanes32>(0.0f)));
+                  }
+                });
+            // One pass along s_index: fills m.
+            for_lanes<kLanes32>(
+                s_index_first, s_index_end, [=, &m_new, &m](int64_t s_index, auto active) IN_SET {
+                  store(&m[s_index - s_index_first], active, load(&m_new[s_index - s_index_first], active));
+                });
+          }
         }
       }
-    }
-  });
+    });
+  } else {
+    in_parallel(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index = 0; s_index < S; ++s_index) {
+          float m = 0.0f;
+          float l = 0.0f;
+          float acc_per_s_d_bh[64] = {};
+          for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+            if (j == 0) {
+              m = -INFINITY;
+              l = 0.0f;
+              // One pass along d: fills acc_per_s_d_bh.
+              for_lanes<kLanes32>(0, 64, [=, &acc_per_s_d_bh](int64_t d, auto active) IN_SET {
+                store(&acc_per_s_d_bh[d], active, 0.0f);
+              });
+            }
+            float greatest_s = -INFINITY;
+            float s_per_s_r_bh[64] = {};
+            // One pass along r: greatest_s; fills s_per_s_r_bh.
+            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+              float sum_q_k = 0.0f;
+              // One pass along d: sum_q_k.
+              Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+              for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+                add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                            to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+              });
+              sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
+              s_per_s_r_bh[r - j * 64] = s_here;
+              greatest_s = maximum(greatest_s, s_here);
+            }
+            const float m_new = maximum(m, greatest_s);
+            const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+            m = m_new;
+            float sum_p = 0.0f;
+            float p_per_s_r_bh[64] = {};
+            // One pass along r: sum_p; fills p_per_s_r_bh.
+            Sum<float, kLanes32> sum_p_lanes = 0.0f;
+            for_lanes<kLanes32>(
+                j * 64, smaller(j * 64 + 64, R),
+                [=, &sum_p_lanes, &s_per_s_r_bh, &p_per_s_r_bh](int64_t r, auto active) IN_SET {
+                  const auto p_here = m_new == -INFINITY
+                                          ? Lanes<float, kLanes32>(0.0f)
+                                          : exp(load(&s_per_s_r_bh[r - j * 64], active) - m_new);
+                  store(&p_per_s_r_bh[r - j * 64], active, p_here);
+                  sum_p_lanes += keep(active, p_here, 0.0f);
+                });
+            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            l = multiply_add(l, fix, sum_p);
+            for_lanes<kLanes32>(0, 64, [=, &p_per_s_r_bh, &acc_per_s_d_bh](int64_t d, auto active) IN_SET {
+              Lanes<float, kLanes32> sum_p_v = 0.0f;
+              // One pass along r: sum_p_v.
+              for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+                sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+                                       to_value<T>(to_stored<T>(p_per_s_r_bh[r - j * 64])), sum_p_v);
+              }
+              store(&acc_per_s_d_bh[d], active, multiply_add(load(&acc_per_s_d_bh[d], active), fix, sum_p_v));
+              if (j == larger(1, ceil_div(R, 64)) - 1) {
+                store(&o[(bh * S + s_index) * 64 + d], active,
+                      to_stored<T>(l > 0.0f ? quotient(load(&acc_per_s_d_bh[d], active), l)
+                                            : Lanes<float, kLanes32>(0.0f)));
+              }
+            });
+          }
+        }
+      }
+    });
+  }
 }
 
 // Where the intermediates lie in the workspace.
 struct AttentionOnlineD128Workspace {
-  int64_t acc, threads, most_threads;
+  int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
-    acc = reserve(thread_bytes, 128, 4);
+    acc = reserve(thread_bytes, columns_of(1024, 384) * 128, 4);
+    s = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
+    p = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
+    acc_per_s_d_bh = reserve(thread_bytes, 128, 4);
+    sum_q_k_here_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(1024, 384)}, 1, {0, 64}, {0, 128}).own_bytes(), 1);
+    sum_p_v_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(1024, 384)}, 1, {0, 128}, {0, 64}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -123,71 +271,184 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                            char* workspace, int64_t threads) {
   const AttentionOnlineD128Workspace space(B, H, S, D, R);
-  in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const acc = reinterpret_cast<float*>(mine + space.acc);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_index = 0; s_index < S; ++s_index) {
-        float m = 0.0f;
-        float l = 0.0f;
-        for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-          if (j == 0) {
-            m = -INFINITY;
-            l = 0.0f;
-            // One pass along d: fills acc.
-            for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET { store(&acc[d], active, 0.0f); });
-          }
-          float greatest_s = -INFINITY;
-          float s[64] = {};
-          // One pass along r: greatest_s; fills s.
-          for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-            float sum_q_k = 0.0f;
-            // One pass along d: sum_q_k.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-            });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
-            s[r - j * 64] = s_here;
-            greatest_s = maximum(greatest_s, s_here);
-          }
-          const float m_new = maximum(m, greatest_s);
-          const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
-          m = m_new;
-          float sum_p = 0.0f;
-          float p[64] = {};
-          // One pass along r: sum_p; fills p.
-          Sum<float, kLanes32> sum_p_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              j * 64, smaller(j * 64 + 64, R), [=, &sum_p_lanes, &s, &p](int64_t r, auto active) IN_SET {
-                const auto p_here = m_new == -INFINITY ? Lanes<float, kLanes32>(0.0f)
-                                                       : exp(load(&s[r - j * 64], active) - m_new);
-                store(&p[r - j * 64], active, p_here);
-                sum_p_lanes += keep(active, p_here, 0.0f);
-              });
-          sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          l = multiply_add(l, fix, sum_p);
-          for_lanes<kLanes32>(0, 128, [=, &p](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_p_v = 0.0f;
-            // One pass along r: sum_p_v.
-            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
-                                     to_value<T>(to_stored<T>(p[r - j * 64])), sum_p_v);
+  if (S >= 32) {
+    const int64_t s_index_part = share_of(S, B * H, columns_of(1024, 384));
+    in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const acc = reinterpret_cast<float*>(mine + space.acc);
+      float* const s = reinterpret_cast<float*>(mine + space.s);
+      float* const p = reinterpret_cast<float*>(mine + space.p);
+      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
+      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
+          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
+          float m[384];
+          float l[384];
+          for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+            // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
+            contract<kLanes32, float, float, float>(
+                each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end},
+                {j * 64, smaller(j * 64 + 64, R)}, {0, 128}, 0.0f,
+                [=](int64_t s_index, int64_t d)
+                    IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
+                [=](auto& right, int64_t d, int64_t r, auto active)
+                    IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
+                [=](auto& sum_q_k_here, auto left, auto right)
+                    IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
+                [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
+                  store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
+                        choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));
+                });
+            float m_new[384];
+            float fix[384];
+            for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+              if (j == 0) {
+                m[s_index - s_index_first] = -INFINITY;
+                l[s_index - s_index_first] = 0.0f;
+                // One pass along d: fills acc.
+                for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
+                  store(&acc[(s_index - s_index_first) * 128 + d], active, 0.0f);
+                });
+              }
+              float greatest_s = -INFINITY;
+              // One pass along r: greatest_s.
+              Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
+              for_lanes<kLanes32>(
+                  j * 64, smaller(j * 64 + 64, R), [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
+                    greatest_s_lanes =
+                        maximum(greatest_s_lanes,
+                                keep(active, load(&s[(s_index - s_index_first) * 64 + r - j * 64], active),
+                                     -INFINITY));
+                  });
+              greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
+                                     return maximum(one, other);
+                                   }));
+              const float m_new_here = maximum(m[s_index - s_index_first], greatest_s);
+              m_new[s_index - s_index_first] = m_new_here;
+              const float fix_here = m[s_index - s_index_first] == -INFINITY
+                                         ? 0.0f
+                                         : std::exp(m[s_index - s_index_first] - m_new_here);
+              fix[s_index - s_index_first] = fix_here;
+              float sum_p = 0.0f;
+              // One pass along r: sum_p; fills p.
+              Sum<float, kLanes32> sum_p_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  j * 64, smaller(j * 64 + 64, R), [=, &sum_p_lanes](int64_t r, auto active) IN_SET {
+                    const auto p_here =
+                        m_new_here == -INFINITY
+                            ? Lanes<float, kLanes32>(0.0f)
+                            : exp(load(&s[(s_index - s_index_first) * 64 + r - j * 64], active) - m_new_here);
+                    store(&p[(s_index - s_index_first) * 64 + r - j * 64], active, p_here);
+                    sum_p_lanes += keep(active, p_here, 0.0f);
+                  });
+              sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              l[s_index - s_index_first] = multiply_add(l[s_index - s_index_first], fix_here, sum_p);
             }
-            store(&acc[d], active, multiply_add(load(&acc[d], active), fix, sum_p_v));
-            if (j == larger(1, ceil_div(R, 64)) - 1) {
-              store(
-                  &o[(bh * S + s_index) * 128 + d], active,
-                  to_stored<T>(l > 0.0f ? quotient(load(&acc[d], active), l) : Lanes<float, kLanes32>(0.0f)));
-            }
-          });
+            // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
+            contract<kLanes32, float, float, float>(
+                each_alone(), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 128},
+                {j * 64, smaller(j * 64 + 64, R)}, 0.0f,
+                [=](int64_t s_index, int64_t r) IN_SET -> float {
+                  return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * 64 + r - j * 64]));
+                },
+                [=](auto& right_two, int64_t r, int64_t d, auto active)
+                    IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
+                [=](auto& sum_p_v, auto left, auto right_two)
+                    IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+                [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
+                  store(&acc[(s_index - s_index_first) * 128 + d], active,
+                        multiply_add(load(&acc[(s_index - s_index_first) * 128 + d], active),
+                                     fix[s_index - s_index_first], sum_p_v));
+                  if (j == larger(1, ceil_div(R, 64)) - 1) {
+                    store(&o[(bh * S + s_index) * 128 + d], active,
+                          to_stored<T>(l[s_index - s_index_first] > 0.0f
+                                           ? quotient(load(&acc[(s_index - s_index_first) * 128 + d], active),
+                                                      l[s_index - s_index_first])
+                                           : Lanes<float, kLanes32>(0.0f)));
+                  }
+                });
+            // One pass along s_index: fills m.
+            for_lanes<kLanes32>(
+                s_index_first, s_index_end, [=, &m_new, &m](int64_t s_index, auto active) IN_SET {
+                  store(&m[s_index - s_index_first], active, load(&m_new[s_index - s_index_first], active));
+                });
+          }
         }
       }
-    }
-  });
+    });
+  } else {
+    in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const acc_per_s_d_bh = reinterpret_cast<float*>(mine + space.acc_per_s_d_bh);
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index = 0; s_index < S; ++s_index) {
+          float m = 0.0f;
+          float l = 0.0f;
+          for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
+            if (j == 0) {
+              m = -INFINITY;
+              l = 0.0f;
+              // One pass along d: fills acc_per_s_d_bh.
+              for_lanes<kLanes32>(
+                  0, 128, [=](int64_t d, auto active) IN_SET { store(&acc_per_s_d_bh[d], active, 0.0f); });
+            }
+            float greatest_s = -INFINITY;
+            float s_per_s_r_bh[64] = {};
+            // One pass along r: greatest_s; fills s_per_s_r_bh.
+            for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+              float sum_q_k = 0.0f;
+              // One pass along d: sum_q_k.
+              Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+              for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+                add_product(sum_q_k_lanes, active,
+                            to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
+                            to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
+              });
+              sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
+              s_per_s_r_bh[r - j * 64] = s_here;
+              greatest_s = maximum(greatest_s, s_here);
+            }
+            const float m_new = maximum(m, greatest_s);
+            const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
+            m = m_new;
+            float sum_p = 0.0f;
+            float p_per_s_r_bh[64] = {};
+            // One pass along r: sum_p; fills p_per_s_r_bh.
+            Sum<float, kLanes32> sum_p_lanes = 0.0f;
+            for_lanes<kLanes32>(
+                j * 64, smaller(j * 64 + 64, R),
+                [=, &sum_p_lanes, &s_per_s_r_bh, &p_per_s_r_bh](int64_t r, auto active) IN_SET {
+                  const auto p_here = m_new == -INFINITY
+                                          ? Lanes<float, kLanes32>(0.0f)
+                                          : exp(load(&s_per_s_r_bh[r - j * 64], active) - m_new);
+                  store(&p_per_s_r_bh[r - j * 64], active, p_here);
+                  sum_p_lanes += keep(active, p_here, 0.0f);
+                });
+            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            l = multiply_add(l, fix, sum_p);
+            for_lanes<kLanes32>(0, 128, [=, &p_per_s_r_bh](int64_t d, auto active) IN_SET {
+              Lanes<float, kLanes32> sum_p_v = 0.0f;
+              // One pass along r: sum_p_v.
+              for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
+                sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
+                                       to_value<T>(to_stored<T>(p_per_s_r_bh[r - j * 64])), sum_p_v);
+              }
+              store(&acc_per_s_d_bh[d], active, multiply_add(load(&acc_per_s_d_bh[d], active), fix, sum_p_v));
+              if (j == larger(1, ceil_div(R, 64)) - 1) {
+                store(&o[(bh * S + s_index) * 128 + d], active,
+                      to_stored<T>(l > 0.0f ? quotient(load(&acc_per_s_d_bh[d], active), l)
+                                            : Lanes<float, kLanes32>(0.0f)));
+              }
+            });
+          }
+        }
+      }
+    });
+  }
 }
 
 // Checks the arguments, then runs.
@@ -202,7 +463,10 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R);
+    const AttentionOnlineD64Workspace space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status != 0) return memory.status;
+    attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
@@ -220,7 +484,7 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return 0;
+  if (D == 64) return bytes_of_team(AttentionOnlineD64Workspace(B, H, S, D, R));
   if (D == 128) return bytes_of_team(AttentionOnlineD128Workspace(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }

@@ -2,7 +2,9 @@
 //
 // attention: o = softmax(scale * q @ k^T) @ v
 //
-// Plan of attention_f32: threads share B*H, S, neighbours along D.
+// Phase 1 of attention_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S x R
+//   and tiles of S x D are folded in registers, where size(S) >= 32.
+// Phase 2: threads share B*H, S, neighbours along D, unless size(S) >= 32.
 // Kept by each worker: p, s.
 // Bytes that attention_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
 
@@ -21,7 +23,7 @@
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -34,13 +36,22 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionD64Workspace {
-  int64_t p, s_per_s_r_bh, threads, most_threads;
+  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
+      most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_per_s_r_bh = reserve(thread_bytes, R, 4);
+    p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
+    p_per_s_r_bh = reserve(thread_bytes, R, 4);
+    s_at_hand = reserve(thread_bytes, R, 4);
+    sum_q_k_here_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, 64}).own_bytes(), 1);
+    sum_p_v_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, 64}, {0, R}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -51,66 +62,152 @@ template <class T>
 void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
   const AttentionD64Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-  in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_index = 0; s_index < S; ++s_index) {
-        float greatest_s = -INFINITY;
-        // One pass along r: greatest_s; fills s_per_s_r_bh.
-        for (int64_t r = 0; r < R; ++r) {
-          float sum_q_k = 0.0f;
-          // One pass along d: sum_q_k.
-          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
-          });
-          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const float s = rounded(scale * sum_q_k);
-          greatest_s = maximum(greatest_s, s);
-          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
-        }
-        float sum_p = 0.0f;
-        // One pass along r: sum_p; fills p.
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> sum_p_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &sum_p_lanes](int64_t r, auto active) IN_SET {
-                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
-                                store(&p[r], active, p_here);
-                                sum_p_lanes += keep(active, p_here, 0.0f);
-                              });
-          sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_p_v = 0.0f;
-          // One pass along r: sum_p_v.
-          for (int64_t r = 0; r < R; ++r) {
-            sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
-                                   to_value<T>(to_stored<T>(p[r])), sum_p_v);
+  if (S >= 32) {
+    const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
+    const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p = reinterpret_cast<float*>(mine + space.p);
+      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
+      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
+      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
+      int64_t bh_before = -1;
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
+          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
+          const bool again = bh_before == bh;
+          bh_before = bh;
+          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
+              {0, 64}, 0.0f,
+              [=](int64_t s_index, int64_t d)
+                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
+              [=](auto& right, int64_t d, int64_t r, auto active)
+                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
+              [=](auto& sum_q_k_here, auto left, auto right)
+                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
+              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
+                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
+              });
+          float sum_p[384];
+          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+            float greatest_s = -INFINITY;
+            // One pass along r: greatest_s.
+            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
+            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
+              greatest_s_lanes = maximum(
+                  greatest_s_lanes,
+                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
+            });
+            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
+                                   return maximum(one, other);
+                                 }));
+            float sum_p_here = 0.0f;
+            // One pass along r: sum_p_here; fills p.
+            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+              Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  r_block, smaller(r_block + 4096, R), [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                    const auto p_here =
+                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
+                    store(&p[(s_index - s_index_first) * R + r], active, p_here);
+                    sum_p_here_lanes += keep(active, p_here, 0.0f);
+                  });
+              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            }
+            sum_p[s_index - s_index_first] = sum_p_here;
           }
-          store_around(&o[(bh * S + s_index) * 64 + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
-                       around_caches);
-        });
+          // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
+          contract<kLanes32, float, float, float>(
+              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 64}, {0, R},
+              0.0f,
+              [=](int64_t s_index, int64_t r)
+                  IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
+              [=](auto& right_two, int64_t r, int64_t d, auto active)
+                  IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
+              [=](auto& sum_p_v, auto left, auto right_two)
+                  IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+              [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
+                store_around(&o[(bh * S + s_index) * 64 + d], active,
+                             to_stored<T>(quotient(sum_p_v, sum_p[s_index - s_index_first])), around_caches);
+              });
+        }
       }
-    }
-    if (around_caches) finish_stores();
-  });
+      if (around_caches) finish_stores();
+    });
+  } else {
+    const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
+      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index = 0; s_index < S; ++s_index) {
+          float greatest_s = -INFINITY;
+          // One pass along r: greatest_s; fills s_at_hand.
+          for (int64_t r = 0; r < R; ++r) {
+            float sum_q_k = 0.0f;
+            // One pass along d: sum_q_k.
+            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+            });
+            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            const float s = rounded(scale * sum_q_k);
+            greatest_s = maximum(greatest_s, s);
+            s_at_hand[r] = rounded(scale * sum_q_k);
+          }
+          float sum_p = 0.0f;
+          // One pass along r: sum_p; fills p_per_s_r_bh.
+          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+            Sum<float, kLanes32> sum_p_lanes = 0.0f;
+            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                                [=, &sum_p_lanes](int64_t r, auto active) IN_SET {
+                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
+                                  store(&p_per_s_r_bh[r], active, p_here);
+                                  sum_p_lanes += keep(active, p_here, 0.0f);
+                                });
+            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          }
+          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_p_v = 0.0f;
+            // One pass along r: sum_p_v.
+            for (int64_t r = 0; r < R; ++r) {
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
+            }
+            store_around(&o[(bh * S + s_index) * 64 + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
+                         around_caches);
+          });
+        }
+      }
+      if (around_caches) finish_stores();
+    });
+  }
 }
 
 // Where the intermediates lie in the workspace.
 struct AttentionD128Workspace {
-  int64_t p, s_per_s_r_bh, threads, most_threads;
+  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
+      most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    p = reserve(thread_bytes, R, 4);
-    s_per_s_r_bh = reserve(thread_bytes, R, 4);
+    p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
+    p_per_s_r_bh = reserve(thread_bytes, R, 4);
+    s_at_hand = reserve(thread_bytes, R, 4);
+    sum_q_k_here_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, 128}).own_bytes(), 1);
+    sum_p_v_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, 128}, {0, R}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -121,55 +218,132 @@ template <class T>
 void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
                     int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
   const AttentionD128Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-  in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_index = 0; s_index < S; ++s_index) {
-        float greatest_s = -INFINITY;
-        // One pass along r: greatest_s; fills s_per_s_r_bh.
-        for (int64_t r = 0; r < R; ++r) {
-          float sum_q_k = 0.0f;
-          // One pass along d: sum_q_k.
-          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                        to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-          });
-          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const float s = rounded(scale * sum_q_k);
-          greatest_s = maximum(greatest_s, s);
-          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
-        }
-        float sum_p = 0.0f;
-        // One pass along r: sum_p; fills p.
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> sum_p_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &sum_p_lanes](int64_t r, auto active) IN_SET {
-                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
-                                store(&p[r], active, p_here);
-                                sum_p_lanes += keep(active, p_here, 0.0f);
-                              });
-          sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        }
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_p_v = 0.0f;
-          // One pass along r: sum_p_v.
-          for (int64_t r = 0; r < R; ++r) {
-            sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
-                                   to_value<T>(to_stored<T>(p[r])), sum_p_v);
+  if (S >= 32) {
+    const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
+    const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p = reinterpret_cast<float*>(mine + space.p);
+      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
+      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
+      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
+      int64_t bh_before = -1;
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
+          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
+          const bool again = bh_before == bh;
+          bh_before = bh;
+          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
+              {0, 128}, 0.0f,
+              [=](int64_t s_index, int64_t d)
+                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
+              [=](auto& right, int64_t d, int64_t r, auto active)
+                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
+              [=](auto& sum_q_k_here, auto left, auto right)
+                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
+              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
+                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
+              });
+          float sum_p[384];
+          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+            float greatest_s = -INFINITY;
+            // One pass along r: greatest_s.
+            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
+            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
+              greatest_s_lanes = maximum(
+                  greatest_s_lanes,
+                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
+            });
+            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
+                                   return maximum(one, other);
+                                 }));
+            float sum_p_here = 0.0f;
+            // One pass along r: sum_p_here; fills p.
+            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+              Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  r_block, smaller(r_block + 4096, R), [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                    const auto p_here =
+                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
+                    store(&p[(s_index - s_index_first) * R + r], active, p_here);
+                    sum_p_here_lanes += keep(active, p_here, 0.0f);
+                  });
+              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            }
+            sum_p[s_index - s_index_first] = sum_p_here;
           }
-          store_around(&o[(bh * S + s_index) * 128 + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
-                       around_caches);
-        });
+          // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
+          contract<kLanes32, float, float, float>(
+              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 128}, {0, R},
+              0.0f,
+              [=](int64_t s_index, int64_t r)
+                  IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
+              [=](auto& right_two, int64_t r, int64_t d, auto active)
+                  IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
+              [=](auto& sum_p_v, auto left, auto right_two)
+                  IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+              [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
+                store_around(&o[(bh * S + s_index) * 128 + d], active,
+                             to_stored<T>(quotient(sum_p_v, sum_p[s_index - s_index_first])), around_caches);
+              });
+        }
       }
-    }
-    if (around_caches) finish_stores();
-  });
+      if (around_caches) finish_stores();
+    });
+  } else {
+    const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
+      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index = 0; s_index < S; ++s_index) {
+          float greatest_s = -INFINITY;
+          // One pass along r: greatest_s; fills s_at_hand.
+          for (int64_t r = 0; r < R; ++r) {
+            float sum_q_k = 0.0f;
+            // One pass along d: sum_q_k.
+            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
+            });
+            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            const float s = rounded(scale * sum_q_k);
+            greatest_s = maximum(greatest_s, s);
+            s_at_hand[r] = rounded(scale * sum_q_k);
+          }
+          float sum_p = 0.0f;
+          // One pass along r: sum_p; fills p_per_s_r_bh.
+          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+            Sum<float, kLanes32> sum_p_lanes = 0.0f;
+            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                                [=, &sum_p_lanes](int64_t r, auto active) IN_SET {
+                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
+                                  store(&p_per_s_r_bh[r], active, p_here);
+                                  sum_p_lanes += keep(active, p_here, 0.0f);
+                                });
+            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          }
+          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_p_v = 0.0f;
+            // One pass along r: sum_p_v.
+            for (int64_t r = 0; r < R; ++r) {
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
+                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
+            }
+            store_around(&o[(bh * S + s_index) * 128 + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
+                         around_caches);
+          });
+        }
+      }
+      if (around_caches) finish_stores();
+    });
+  }
 }
 
 // Checks the arguments, then runs.

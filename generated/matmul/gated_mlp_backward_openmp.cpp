@@ -9,20 +9,17 @@
 //   are packed once.
 // Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that
 //   are packed once.
-// Phase 5: threads share M, H, neighbours along M.
-// Phase 6: threads share tiles of M x K, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
-// Phase 7: threads share M, K, neighbours along H, unless size(M) >= 32.
-// Phase 8: threads share tiles of M x K, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
-// Phase 9: threads share M, K, neighbours along H, unless size(M) >= 32.
-// Phase 10: threads share tiles of H x N, which are folded in registers, from panels of both sides
-//   that are packed once.
-// Phase 11: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
-// Phase 12: one thread computes d_gate, d_up, where there are several M_shares.
-// Phase 13: threads share H, K, neighbours along H, unless there are several M_shares.
-// Through the workspace: sum_x, value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share,
-//   sum_d_hidden, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part.
+// Phase 5: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
+// Phase 6: one thread computes d_x, where there are several H_shares.
+// Phase 7: threads share M, K, neighbours along H, unless there are several H_shares.
+// Phase 8: threads share tiles of H x N, which are folded in registers, from panels of both sides that
+//   are packed once.
+// Phase 9: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
+// Phase 10: one thread computes d_gate, d_up, where there are several M_shares.
+// Phase 11: threads share H, K, neighbours along H, unless there are several M_shares.
+// Through the workspace: value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share,
+//   sum_d_hidden_part, sum_d_hidden_share_part, sum_d_hidden_share_along_m_part,
+//   sum_d_hidden_along_m_part.
 // Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N *
 //   H + 4 * M * K + 8 * H * K written.
 // Where an output is not wanted: one step after the other.
@@ -43,7 +40,7 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -56,23 +53,23 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardWorkspace {
-  int64_t sum_x, value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, sum_d_hidden,
-      sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part, d_hidden_here_panels,
-      d_hidden_here_own_panels, sum_x_here_panels, sum_x_here_own_panels, sum_x_along_k_here_panels,
-      sum_x_along_k_here_own_panels, sum_d_hidden_here_panels, sum_d_hidden_here_own_panels,
-      sum_d_hidden_share_panels, sum_d_hidden_share_own_panels, sum_d_z_hidden_panels,
+  int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, sum_d_hidden_part,
+      sum_d_hidden_share_part, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part,
+      d_hidden_here_panels, d_hidden_here_own_panels, sum_x_here_panels, sum_x_here_own_panels,
+      sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, sum_d_z_hidden_panels,
       sum_d_z_hidden_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit GatedMlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
+    const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
-    sum_x = reserve(bytes, M * H, 4);
     value_sum_x = reserve(bytes, M * H, 4);
     sum_x_along_k = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
     sigmoid_sum_x = reserve(bytes, M * H, 4);
     share = reserve(bytes, M * H, 4);
-    sum_d_hidden = reserve(bytes, M * K, 4);
+    sum_d_hidden_part = reserve(bytes, H_shares * M * K, 4);
+    sum_d_hidden_share_part = reserve(bytes, H_shares * M * K, 4);
     sum_d_hidden_share_along_m_part = reserve(bytes, M_shares * K * H, 4);
     sum_d_hidden_along_m_part = reserve(bytes, M_shares * K * H, 4);
     d_hidden_here_panels =
@@ -87,14 +84,6 @@ struct GatedMlpBackwardWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     sum_x_along_k_here_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
-    sum_d_hidden_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
-    sum_d_hidden_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
-    sum_d_hidden_share_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
-    sum_d_hidden_share_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
     sum_d_z_hidden_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_hidden_own_panels = reserve(
@@ -108,15 +97,16 @@ struct GatedMlpBackwardWorkspace {
 void gated_mlp_backward(const float* x, const float* gate, const float* up, const float* down,
                         const float* d_z, float* d_x, float* d_gate, float* d_up, float* d_down, int64_t M,
                         int64_t K, int64_t H, int64_t N, char* workspace, int64_t threads) {
+  const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
   const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
   const GatedMlpBackwardWorkspace space(M, K, H, N);
-  float* const sum_x = reinterpret_cast<float*>(workspace + space.sum_x);
   float* const value_sum_x = reinterpret_cast<float*>(workspace + space.value_sum_x);
   float* const sum_x_along_k = reinterpret_cast<float*>(workspace + space.sum_x_along_k);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
   float* const sigmoid_sum_x = reinterpret_cast<float*>(workspace + space.sigmoid_sum_x);
   float* const share = reinterpret_cast<float*>(workspace + space.share);
-  float* const sum_d_hidden = reinterpret_cast<float*>(workspace + space.sum_d_hidden);
+  float* const sum_d_hidden_part = reinterpret_cast<float*>(workspace + space.sum_d_hidden_part);
+  float* const sum_d_hidden_share_part = reinterpret_cast<float*>(workspace + space.sum_d_hidden_share_part);
   float* const sum_d_hidden_share_along_m_part =
       reinterpret_cast<float*>(workspace + space.sum_d_hidden_share_along_m_part);
   float* const sum_d_hidden_along_m_part =
@@ -174,8 +164,11 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
             IN_SET { right = load(&gate[k * H + h], active); },
         [=](auto& sum_x_here, auto left, auto right)
             IN_SET { sum_x_here = multiply_add(right, left, sum_x_here); },
-        [=](int64_t m, int64_t h, auto active, auto sum_x_here)
-            IN_SET { store(&sum_x[m * H + h], active, sum_x_here); });
+        [=](int64_t m, int64_t h, auto active, auto sum_x_here) IN_SET {
+          store(&value_sum_x[m * H + h], active, sum_x_here * sigmoid(sum_x_here));
+          store(&sigmoid_sum_x[m * H + h], active, sigmoid(sum_x_here));
+          store(&share[m * H + h], active, multiply_add(sum_x_here, sigmoid(-sum_x_here), 1.0f));
+        });
   });
   char* const sum_x_along_k_here_panels = workspace + space.sum_x_along_k_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
@@ -192,123 +185,92 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
         [=](int64_t m, int64_t h, auto active, auto sum_x_along_k_here)
             IN_SET { store(&sum_x_along_k[m * H + h], active, sum_x_along_k_here); });
   });
-  in_parallel(M * H > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      for (int64_t h_first = 0; h_first < H; h_first += 4096) {
-        // One pass along h: fills value_sum_x, sigmoid_sum_x and share.
-        for_lanes<kLanes32>(h_first, smaller(h_first + 4096, H), [=](int64_t h, auto active) IN_SET {
-          store(&value_sum_x[m * H + h], active,
-                load(&sum_x[m * H + h], active) * sigmoid(load(&sum_x[m * H + h], active)));
-          store(&sigmoid_sum_x[m * H + h], active, sigmoid(load(&sum_x[m * H + h], active)));
-          store(
-              &share[m * H + h], active,
-              multiply_add(load(&sum_x[m * H + h], active), sigmoid(-load(&sum_x[m * H + h], active)), 1.0f));
-        });
-      }
-    }
-  });
-  if (M >= 32) {
-    // Each fold in one piece.
-    char* const sum_d_hidden_here_panels = workspace + space.sum_d_hidden_here_panels;
-    in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-      char* const sum_d_hidden_here_own_panels = workspace + space.threads +
-                                                 thread_number() * space.thread_bytes +
-                                                 space.sum_d_hidden_here_own_panels;
-      // Tiles of m x k stay in registers while they go down h: sum_d_hidden_here.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_d_hidden_here_panels, sum_d_hidden_here_own_panels, {0, M}, {0, K}, {0, H}, 0.0f,
-          [=](int64_t m, int64_t h)
-              IN_SET -> float { return rounded(d_hidden[m * H + h] * value_sum_x[m * H + h]); },
-          [=](auto& right, int64_t h, int64_t k, auto active)
-              IN_SET { right = load_every(&up[k * H + h], H, active); },
-          [=](auto& sum_d_hidden_here, auto left, auto right)
-              IN_SET { sum_d_hidden_here = multiply_add(right, left, sum_d_hidden_here); },
-          [=](int64_t m, int64_t k, auto active, auto sum_d_hidden_here)
-              IN_SET { store(&sum_d_hidden[m * K + k], active, sum_d_hidden_here); });
-    });
-  } else {
-    // Each fold in one piece.
+  if (H_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t k = 0; k < K; ++k) {
-          const bool from_memory = K * H * 4 >= kBeyondCaches;
-          float sum_d_hidden_here = 0.0f;
-          // One pass along h: sum_d_hidden_here.
-          for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-            Sum<float, kLanes32> sum_d_hidden_here_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                h_block, smaller(h_block + 4096, H),
-                [=, &sum_d_hidden_here_lanes](int64_t h, auto active) IN_SET {
-                  if (from_memory) prefetch_soon(2048, &up[k * H + h]);
-                  add_product(sum_d_hidden_here_lanes, active,
-                              load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active),
-                              load(&up[k * H + h], active));
-                });
-            sum_d_hidden_here += across(sum_d_hidden_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          for (int64_t k = 0; k < K; ++k) {
+            float sum_d_hidden = 0.0f;
+            float sum_d_hidden_share = 0.0f;
+            const int64_t h_begin = share_begin(h_share, H_shares, H, 64),
+                          h_end = share_begin(h_share + 1, H_shares, H, 64);
+            // One pass along this share of h: sum_d_hidden and sum_d_hidden_share.
+            for (int64_t h_block = h_begin; h_block < h_end; h_block += 4096) {
+              Sum<float, kLanes32> sum_d_hidden_lanes = 0.0f;
+              Lanes<float, kLanes32> sum_d_hidden_share_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  h_block, smaller(h_block + 4096, h_end),
+                  [=, &sum_d_hidden_lanes, &sum_d_hidden_share_lanes](int64_t h, auto active) IN_SET {
+                    add_product(sum_d_hidden_lanes, active,
+                                load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active),
+                                load(&up[k * H + h], active));
+                    add_product(sum_d_hidden_share_lanes, active,
+                                load(&d_hidden[m * H + h], active) * load(&gate[k * H + h], active) *
+                                    load(&sum_x_along_k[m * H + h], active) *
+                                    load(&sigmoid_sum_x[m * H + h], active),
+                                load(&share[m * H + h], active));
+                  });
+              sum_d_hidden += across(sum_d_hidden_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_hidden_share +=
+                  across(sum_d_hidden_share_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            }
+            sum_d_hidden_part[(h_share * M + m) * K + k] = sum_d_hidden;
+            sum_d_hidden_share_part[(h_share * M + m) * K + k] = sum_d_hidden_share;
           }
-          sum_d_hidden[m * K + k] = sum_d_hidden_here;
         }
       }
     });
-  }
-  if (M >= 32) {
-    // Each fold in one piece.
-    const bool around_caches = M * K * 4 >= kBeyondCaches;
-    char* const sum_d_hidden_share_panels = workspace + space.sum_d_hidden_share_panels;
-    in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-      char* const sum_d_hidden_share_own_panels = workspace + space.threads +
-                                                  thread_number() * space.thread_bytes +
-                                                  space.sum_d_hidden_share_own_panels;
-      // Tiles of m x k stay in registers while they go down h: sum_d_hidden_share.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_d_hidden_share_panels, sum_d_hidden_share_own_panels, {0, M}, {0, K}, {0, H},
-          0.0f,
-          [=](int64_t m, int64_t h) IN_SET -> float {
-            return rounded(d_hidden[m * H + h] * sum_x_along_k[m * H + h] * sigmoid_sum_x[m * H + h] *
-                           share[m * H + h]);
-          },
-          [=](auto& right, int64_t h, int64_t k, auto active)
-              IN_SET { right = load_every(&gate[k * H + h], H, active); },
-          [=](auto& sum_d_hidden_share, auto left, auto right)
-              IN_SET { sum_d_hidden_share = multiply_add(right, left, sum_d_hidden_share); },
-          [=](int64_t m, int64_t k, auto active, auto sum_d_hidden_share) IN_SET {
-            store_around(&d_x[m * K + k], active, load(&sum_d_hidden[m * K + k], active) + sum_d_hidden_share,
-                         around_caches);
-          });
-      if (around_caches) finish_stores();
-    });
+    for (int64_t m = 0; m < M; ++m) {
+      for_lanes<kLanes32>(0, K, [=](int64_t k, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_hidden = 0.0f;
+        Lanes<float, kLanes32> sum_d_hidden_share = 0.0f;
+        // Puts the shares together, in order: sum_d_hidden and sum_d_hidden_share.
+        for (int64_t h_share = 0; h_share < H_shares; ++h_share) {
+          sum_d_hidden += load(&sum_d_hidden_part[(h_share * M + m) * K + k], active);
+          sum_d_hidden_share += load(&sum_d_hidden_share_part[(h_share * M + m) * K + k], active);
+        }
+        store(&d_x[m * K + k], active, sum_d_hidden + sum_d_hidden_share);
+      });
+    }
   } else {
     // Each fold in one piece.
     in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         for (int64_t k = 0; k < K; ++k) {
-          const bool from_memory = K * H * 4 >= kBeyondCaches;
+          const bool from_memory = K * H * 8 >= kBeyondCaches;
+          float sum_d_hidden = 0.0f;
           float sum_d_hidden_share = 0.0f;
-          // One pass along h: sum_d_hidden_share.
+          // One pass along h: sum_d_hidden and sum_d_hidden_share.
           for (int64_t h_block = 0; h_block < H; h_block += 4096) {
+            Sum<float, kLanes32> sum_d_hidden_lanes = 0.0f;
             Lanes<float, kLanes32> sum_d_hidden_share_lanes = 0.0f;
-            for_lanes<kLanes32>(h_block, smaller(h_block + 4096, H),
-                                [=, &sum_d_hidden_share_lanes](int64_t h, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &gate[k * H + h]);
-                                  add_product(sum_d_hidden_share_lanes, active,
-                                              load(&d_hidden[m * H + h], active) *
-                                                  load(&gate[k * H + h], active) *
-                                                  load(&sum_x_along_k[m * H + h], active) *
-                                                  load(&sigmoid_sum_x[m * H + h], active),
-                                              load(&share[m * H + h], active));
-                                });
+            for_lanes<kLanes32>(
+                h_block, smaller(h_block + 4096, H),
+                [=, &sum_d_hidden_lanes, &sum_d_hidden_share_lanes](int64_t h, auto active) IN_SET {
+                  if (from_memory) prefetch_soon(2048, &gate[k * H + h]);
+                  if (from_memory) prefetch_soon(2048, &up[k * H + h]);
+                  add_product(sum_d_hidden_lanes, active,
+                              load(&d_hidden[m * H + h], active) * load(&value_sum_x[m * H + h], active),
+                              load(&up[k * H + h], active));
+                  add_product(sum_d_hidden_share_lanes, active,
+                              load(&d_hidden[m * H + h], active) * load(&gate[k * H + h], active) *
+                                  load(&sum_x_along_k[m * H + h], active) *
+                                  load(&sigmoid_sum_x[m * H + h], active),
+                              load(&share[m * H + h], active));
+                });
+            sum_d_hidden += across(sum_d_hidden_lanes, [](auto a, auto b) IN_SET { return a + b; });
             sum_d_hidden_share +=
                 across(sum_d_hidden_share_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          d_x[m * K + k] = sum_d_hidden[m * K + k] + sum_d_hidden_share;
+          d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
         }
       }
     });
   }
-  const bool around_caches_d_down = H * N * 4 >= kBeyondCaches;
+  const bool around_caches = H * N * 4 >= kBeyondCaches;
   char* const sum_d_z_hidden_panels = workspace + space.sum_d_z_hidden_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_hidden_own_panels =
@@ -322,8 +284,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
         [=](auto& sum_d_z_hidden, auto left, auto right)
             IN_SET { sum_d_z_hidden = multiply_add(right, left, sum_d_z_hidden); },
         [=](int64_t h, int64_t n, auto active, auto sum_d_z_hidden)
-            IN_SET { store_around(&d_down[h * N + n], active, sum_d_z_hidden, around_caches_d_down); });
-    if (around_caches_d_down) finish_stores();
+            IN_SET { store_around(&d_down[h * N + n], active, sum_d_z_hidden, around_caches); });
+    if (around_caches) finish_stores();
   });
   if (M_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.

@@ -5,9 +5,11 @@
 // Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that
 //   are packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
-// Phase 3: threads share M, neighbours along N.
-// Kept by each worker: v.
-// Through the workspace: sum_x_w.
+// Phase 3: threads share M, neighbours along N, where size(N) <= 4194304.
+// Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
+// Phase 5: one thread computes sum_v_squared, unless size(N) <= 4194304.
+// Phase 6: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
+// Through the workspace: v, sum_v_squared, sum_v_squared_part.
 // Bytes that linear_norm must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K read, 4 * N * M written.
 
 #include "linear_norm.h"
@@ -23,7 +25,7 @@
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -36,27 +38,34 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearNormWorkspace {
-  int64_t sum_x_w, v_per_m_n, sum_x_w_here_panels, sum_x_w_here_own_panels, threads, most_threads;
+  int64_t v, sum_v_squared_per_m, sum_v_squared_part, sum_x_w_here_panels, sum_x_w_here_own_panels, threads,
+      most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit LinearNormWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_w = reserve(bytes, M * N, 4);
-    v_per_m_n = reserve(thread_bytes, N, 4);
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    v = reserve(bytes, M * N, 4);
+    sum_v_squared_per_m = reserve(bytes, M, 4);
+    sum_v_squared_part = reserve(bytes, N_shares * M, 4);
     sum_x_w_here_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_w_here_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
-    most_threads = larger(workers_for({64}), workers_for({M}));
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 void linear_norm(const float* x, const float* w, const float* residual, const float* gamma, float* y,
                  int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
   const LinearNormWorkspace space(M, K, N);
-  float* const sum_x_w = reinterpret_cast<float*>(workspace + space.sum_x_w);
+  float* const v = reinterpret_cast<float*>(workspace + space.v);
+  float* const sum_v_squared_per_m = reinterpret_cast<float*>(workspace + space.sum_v_squared_per_m);
+  float* const sum_v_squared_part = reinterpret_cast<float*>(workspace + space.sum_v_squared_part);
   if (M >= 32) {
+    // Each fold in one piece.
     char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
     in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
       char* const sum_x_w_here_own_panels =
@@ -70,9 +79,10 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
           [=](auto& sum_x_w_here, auto left, auto right)
               IN_SET { sum_x_w_here = multiply_add(right, left, sum_x_w_here); },
           [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
-              IN_SET { store(&sum_x_w[m * N + n], active, sum_x_w_here); });
+              IN_SET { store(&v[m * N + n], active, sum_x_w_here + load(&residual[m * N + n], active)); });
     });
   } else {
+    // Each fold in one piece.
     in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
@@ -90,42 +100,90 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
                                 });
             sum_x_w_here += across(sum_x_w_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
           }
-          sum_x_w[m * N + n] = sum_x_w_here;
+          v[m * N + n] = sum_x_w_here + residual[m * N + n];
         }
       }
     });
   }
-  const bool around_caches = M * N * 4 >= kBeyondCaches;
-  in_team(product_of(M, N) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const v_per_m_n = reinterpret_cast<float*>(mine + space.v_per_m_n);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      const int64_t m_ahead = N <= 16384 ? smaller(m + 1, M - 1) : m;
-      float sum_v_squared = 0.0f;
-      // One pass along n: sum_v_squared; fills v_per_m_n.
-      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-        Sum<float, kLanes32> sum_v_squared_lanes = 0.0f;
-        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                            [=, &sum_v_squared_lanes](int64_t n, auto active) IN_SET {
-                              const auto residual_here = load_once(&residual[m * N + n], active);
-                              const auto v = load(&sum_x_w[m * N + n], active) + residual_here;
-                              add_product(sum_v_squared_lanes, active, v, v);
-                              store(&v_per_m_n[n], active, load(&sum_x_w[m * N + n], active) + residual_here);
-                            });
-        sum_v_squared += across(sum_v_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+  if (N <= 4194304) {
+    // Each fold in one piece.
+    const bool around_caches = M * N * 4 >= kBeyondCaches;
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        float sum_v_squared = 0.0f;
+        // One pass along n: sum_v_squared.
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<float, kLanes32> sum_v_squared_lanes = 0.0f;
+          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                              [=, &sum_v_squared_lanes](int64_t n, auto active) IN_SET {
+                                add_product(sum_v_squared_lanes, active, load(&v[m * N + n], active),
+                                            load(&v[m * N + n], active));
+                              });
+          sum_v_squared += across(sum_v_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        const float root_sum_v_squared = rsqrt(sum_v_squared / float(N) + 1e-06f);
+        // One pass along n: fills y.
+        for_lines<kLanes32>(around_caches, &y[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
+          store_around(&y[m * N + n], active,
+                       load(&v[m * N + n], active) * root_sum_v_squared * load(&gamma[n], active),
+                       around_caches);
+        });
       }
-      const float root_sum_v_squared = rsqrt(sum_v_squared / float(N) + 1e-06f);
-      // One pass along n: fills y.
-      for_lines<kLanes32>(around_caches, &y[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
-        prefetch(&residual[m_ahead * N + n]);
-        store_around(&y[m * N + n], active,
-                     load(&v_per_m_n[n], active) * root_sum_v_squared * load(&gamma[n], active),
-                     around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  });
+      if (around_caches) finish_stores();
+    });
+  } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          float sum_v_squared = 0.0f;
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_v_squared.
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<float, kLanes32> sum_v_squared_lanes = 0.0f;
+            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, n_end),
+                                [=, &sum_v_squared_lanes](int64_t n, auto active) IN_SET {
+                                  add_product(sum_v_squared_lanes, active, load(&v[m * N + n], active),
+                                              load(&v[m * N + n], active));
+                                });
+            sum_v_squared += across(sum_v_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          sum_v_squared_part[n_share * M + m] = sum_v_squared;
+        }
+      }
+    });
+    for_lanes<kLanes32>(0, M, [=](int64_t m, auto active) IN_SET {
+      Lanes<float, kLanes32> sum_v_squared = 0.0f;
+      // Puts the shares together, in order: sum_v_squared.
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        sum_v_squared += load(&sum_v_squared_part[n_share * M + m], active);
+      }
+      store(&sum_v_squared_per_m[m], active, sum_v_squared);
+    });
+    const bool around_caches = M * N * 4 >= kBeyondCaches;
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          const float sum_v_squared = sum_v_squared_per_m[m];
+          const float root_sum_v_squared = rsqrt(sum_v_squared / float(N) + 1e-06f);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills y.
+          for_lines<kLanes32>(
+              around_caches, &y[m * N + n_begin], n_begin, n_end, [=](int64_t n, auto active) IN_SET {
+                store_around(&y[m * N + n], active,
+                             load(&v[m * N + n], active) * root_sum_v_squared * load(&gamma[n], active),
+                             around_caches);
+              });
+        }
+      }
+      if (around_caches) finish_stores();
+    });
+  }
 }
 
 // Checks the arguments, then runs.

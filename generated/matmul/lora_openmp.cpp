@@ -11,7 +11,6 @@
 // Phase 5: threads share tiles of M x N, which are folded in registers, from panels of both sides that
 //   are packed once, where size(M) >= 32.
 // Phase 6: threads share M, N, neighbours along R, unless size(M) >= 32.
-// Phase 7: threads share M, R, neighbours along M.
 // Through the workspace: low, sum_x_w.
 // Bytes that lora must move: 4 * R * N + 4 * R * K + 4 * N * K + 4 * K * M read, 4 * N * M written.
 
@@ -28,7 +27,7 @@
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -192,15 +191,6 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
       }
     });
   }
-  in_parallel(product_of(M, R) > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 64) {
-      for_lanes<kLanes8>(m_first, smaller(m_first + 64, M), [=](int64_t, auto) IN_SET {
-        for (int64_t r = 0; r < R; ++r) {
-        }
-      });
-    }
-  });
 }
 
 // Checks the arguments, then runs.

@@ -30,7 +30,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -542,16 +542,17 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardGeluWorkspace {
-  int64_t slope_x, sum_x_y, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
-      sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, sum_d_z_y_slope_x_panels,
-      sum_d_z_y_slope_x_own_panels, threads, most_threads;
+  int64_t slope_x, sum_d_z_slope_x_part, sum_d_z_slope_x_per_n, sum_d_z_slope_x_in_block_per_n,
+      sum_x_y_here_panels, sum_x_y_here_own_panels, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
+      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     slope_x = reserve(bytes, M * N, 4);
-    sum_x_y = reserve(bytes, M * N, 4);
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
+    sum_d_z_slope_x_per_n = reserve(thread_bytes, N, 4);
+    sum_d_z_slope_x_in_block_per_n = reserve(thread_bytes, N, 4);
     sum_x_y_here_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_here_own_panels = reserve(
@@ -565,7 +566,7 @@ struct MatmulActivationBackwardGeluWorkspace {
     sum_d_z_y_slope_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({64});
+    most_threads = larger(workers_for({64}), workers_for({M_shares}));
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -577,7 +578,6 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
   const MatmulActivationBackwardGeluWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
-  float* const sum_x_y = reinterpret_cast<float*>(workspace + space.sum_x_y);
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
   char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -591,73 +591,13 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
         [=](auto& sum_x_y_here, auto left, auto right)
             IN_SET { sum_x_y_here = multiply_add(right, left, sum_x_y_here); },
-        [=](int64_t m, int64_t n, auto active, auto sum_x_y_here)
-            IN_SET { store(&sum_x_y[m * N + n], active, sum_x_y_here); });
-  });
-  const int64_t n_part = share_of<2048>(N, M_shares);
-  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        float sum_d_z_slope_x[2048];
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y_here) IN_SET {
+          const auto v = sum_x_y_here + load(&bias[n], active);
+          store(&slope_x[m * N + n], active,
+                0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
         });
-        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_part_end = smaller(m_first + 512, m_end);
-          float sum_d_z_slope_x_in_block[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f);
-          });
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_part_end; ++m) {
-            // One pass along n: fills slope_x.
-            for_lanes<kLanes32>(
-                n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
-                  if (from_memory)
-                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                  const auto v = load(&sum_x_y[m * N + n], active) + load(&bias[n], active);
-                  const auto slope_x_here =
-                      0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v);
-                  store(&slope_x[m * N + n], active, slope_x_here);
-                  store(&sum_d_z_slope_x_in_block[n - n_first], active,
-                        multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x_here,
-                                     load(&sum_d_z_slope_x_in_block[n - n_first], active)));
-                });
-          }
-          for_lanes<kLanes32>(n_first, n_end,
-                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
-                                  IN_SET {
-                                    store(&sum_d_z_slope_x[n - n_first], active,
-                                          load(&sum_d_z_slope_x[n - n_first], active) +
-                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
-                                  });
-        }
-        // One pass along n: fills sum_d_z_slope_x_part.
-        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
-        });
-      }
-    }
   });
-  const bool around_caches = N * 4 >= kBeyondCaches;
-  in_parallel(N > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t n_first = 0; n_first < N; n_first += 256) {
-      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
-        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
-        // Puts the shares together, in order: sum_d_z_slope_x.
-        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
-        }
-        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches);
-      });
-    }
-    if (around_caches) finish_stores();
-  });
-  const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
+  const bool around_caches = K * N * kBytes<T> >= kBeyondCaches;
   char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_x_slope_x_own_panels =
@@ -672,13 +612,12 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
         [=](auto& sum_d_z_x_slope_x, auto left, auto right)
             IN_SET { sum_d_z_x_slope_x = multiply_add(right, left, sum_d_z_x_slope_x); },
         [=](int64_t k, int64_t n, auto active, auto sum_d_z_x_slope_x) IN_SET {
-          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches_d_y);
+          store_around(&d_y[k * N + n], active, to_stored<T>(sum_d_z_x_slope_x), around_caches);
         });
-    if (around_caches_d_y) finish_stores();
+    if (around_caches) finish_stores();
   });
   if (M >= 32) {
     // Each fold in one piece.
-    const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
     char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
     in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
       char* const sum_d_z_y_slope_x_own_panels = workspace + space.threads +
@@ -693,12 +632,65 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
               IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); },
           [=](auto& sum_d_z_y_slope_x, auto left, auto right)
               IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
-          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
-            store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
-          });
-      if (around_caches_d_x) finish_stores();
+          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x)
+              IN_SET { store(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x)); });
     });
-  } else {
+  }
+  if (!(M >= 32) && M_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_team(product_of(M, K, N) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const sum_d_z_slope_x_per_n = reinterpret_cast<float*>(mine + space.sum_d_z_slope_x_per_n);
+      float* const sum_d_z_slope_x_in_block_per_n =
+          reinterpret_cast<float*>(mine + space.sum_d_z_slope_x_in_block_per_n);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for_lanes<kLanes32>(
+            0, N, [=](int64_t n, auto active) IN_SET { store(&sum_d_z_slope_x_per_n[n], active, 0.0f); });
+        const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+          const int64_t m_part_end = smaller(m_first + 512, m_end);
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_slope_x_in_block_per_n[n], active, 0.0f);
+          });
+          for (int64_t m = m_first; m < m_part_end; ++m) {
+            for (int64_t k = 0; k < K; ++k) {
+              float sum_d_z_y_slope_x = 0.0f;
+              // One pass along n: sum_d_z_y_slope_x.
+              for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+                Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
+                for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                                    [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
+                                      add_product(sum_d_z_y_slope_x_lanes, active,
+                                                  to_value<T>(load(&d_z[m * N + n], active)) *
+                                                      to_value<T>(load(&y[k * N + n], active)),
+                                                  load(&slope_x[m * N + n], active));
+                                    });
+                sum_d_z_y_slope_x +=
+                    across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              }
+              d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
+            }
+            for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+              store(
+                  &sum_d_z_slope_x_in_block_per_n[n], active,
+                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), load(&slope_x[m * N + n], active),
+                               load(&sum_d_z_slope_x_in_block_per_n[n], active)));
+            });
+          }
+          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_slope_x_per_n[n], active,
+                  load(&sum_d_z_slope_x_per_n[n], active) + load(&sum_d_z_slope_x_in_block_per_n[n], active));
+          });
+        }
+        // One pass along n: fills sum_d_z_slope_x_part.
+        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x_per_n[n], active));
+        });
+      }
+    });
+  }
+  if (!(M >= 32) && !(M_shares > 1)) {
     // Each fold in one piece.
     in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -724,6 +716,69 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
       }
     });
   }
+  if (!(!(M >= 32) && M_shares > 1)) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    const int64_t n_part = share_of<2048>(N, M_shares);
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+          const int64_t n_end = smaller(n_first + n_part, N);
+          float sum_d_z_slope_x[2048];
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+          });
+          const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
+          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
+            const int64_t m_part_end = smaller(m_first + 512, m_end);
+            float sum_d_z_slope_x_in_block[2048];
+            for_lanes<kLanes32>(n_first, n_end,
+                                [=, &sum_d_z_slope_x_in_block](int64_t n, auto active)
+                                    IN_SET { store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f); });
+            const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+            for (int64_t m = m_first; m < m_part_end; ++m) {
+              for_lanes<kLanes32>(
+                  n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                    store(&sum_d_z_slope_x_in_block[n - n_first], active,
+                          multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
+                                       load(&slope_x[m * N + n], active),
+                                       load(&sum_d_z_slope_x_in_block[n - n_first], active)));
+                  });
+            }
+            for_lanes<kLanes32>(n_first, n_end,
+                                [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
+                                    IN_SET {
+                                      store(&sum_d_z_slope_x[n - n_first], active,
+                                            load(&sum_d_z_slope_x[n - n_first], active) +
+                                                load(&sum_d_z_slope_x_in_block[n - n_first], active));
+                                    });
+          }
+          // One pass along n: fills sum_d_z_slope_x_part.
+          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+            store(&sum_d_z_slope_x_part[m_share * N + n], active,
+                  load(&sum_d_z_slope_x[n - n_first], active));
+          });
+        }
+      }
+    });
+  }
+  const bool around_caches_d_bias = N * 4 >= kBeyondCaches;
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_z_slope_x = 0.0f;
+        // Puts the shares together, in order: sum_d_z_slope_x.
+        for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+          sum_d_z_slope_x += load(&sum_d_z_slope_x_part[m_share * N + n], active);
+        }
+        store_around(&d_bias[n], active, sum_d_z_slope_x, around_caches_d_bias);
+      });
+    }
+    if (around_caches_d_bias) finish_stores();
+  });
 }
 
 // Where the intermediates lie in the workspace.

@@ -6,7 +6,6 @@
 //   are packed once.
 // Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that
 //   are packed once.
-// Phase 3: threads share M, L, neighbours along M.
 // Through the workspace: xy.
 // Bytes that matmul_chain must move: 4 * N * L + 4 * L * K + 4 * K * M read, 4 * N * M written.
 
@@ -23,7 +22,7 @@
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -86,15 +85,6 @@ void matmul_chain(const float* x, const float* y, const float* w, float* z, int6
         [=](int64_t m, int64_t n, auto active, auto sum_xy_w)
             IN_SET { store_around(&z[m * N + n], active, sum_xy_w, around_caches); });
     if (around_caches) finish_stores();
-  });
-  in_parallel(product_of(M, L) > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m_first = 0; m_first < M; m_first += 64) {
-      for_lanes<kLanes8>(m_first, smaller(m_first + 64, M), [=](int64_t, auto) IN_SET {
-        for (int64_t l = 0; l < L; ++l) {
-        }
-      });
-    }
   });
 }
 

@@ -9,15 +9,15 @@
 // Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that
 //   are packed once, where size(M) >= 32.
 // Phase 5: threads share H, M, neighbours along N, unless size(M) >= 32.
-// Phase 6: threads share H, neighbours along H.
-// Phase 7: threads share tiles of H x N, which are folded in registers, from panels of both sides that
+// Phase 6: threads share tiles of H x N, which are folded in registers, from panels of both sides that
 //   are packed once.
-// Phase 8: threads share tiles of K x H, which are folded in registers, from panels of both sides that
+// Phase 7: threads share tiles of K x H, which are folded in registers, from panels of both sides that
 //   are packed once.
+// Phase 8: threads share H, neighbours along H.
 // Phase 9: threads share tiles of M x K, which are folded in registers, from panels of both sides that
 //   are packed once, where size(M) >= 32.
 // Phase 10: threads share M, K, neighbours along H, unless size(M) >= 32.
-// Through the workspace: hidden, d_hidden, together_x_share, sum_x_w1, sum_d_z_part.
+// Through the workspace: hidden, d_hidden, together_x_share, sum_d_z_part.
 // Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4
 //   * N + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
 // Where an output is not wanted: one step after the other.
@@ -38,7 +38,7 @@
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -51,10 +51,10 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MlpBackwardWorkspace {
-  int64_t hidden, d_hidden, together_x_share, sum_x_w1, sum_d_z_part, sum_x_w1_here_panels,
-      sum_x_w1_here_own_panels, d_hidden_here_panels, d_hidden_here_own_panels, sum_d_z_hidden_panels,
-      sum_d_z_hidden_own_panels, sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels,
-      sum_d_hidden_panels, sum_d_hidden_own_panels, threads, most_threads;
+  int64_t hidden, d_hidden, together_x_share, sum_d_z_part, sum_x_w1_here_panels, sum_x_w1_here_own_panels,
+      d_hidden_here_panels, d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels,
+      sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, sum_d_hidden_panels,
+      sum_d_hidden_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit MlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
@@ -62,7 +62,6 @@ struct MlpBackwardWorkspace {
     hidden = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
-    sum_x_w1 = reserve(bytes, M * H, 4);
     sum_d_z_part = reserve(bytes, M_shares * N, 4);
     sum_x_w1_here_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
@@ -99,7 +98,6 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
   float* const together_x_share = reinterpret_cast<float*>(workspace + space.together_x_share);
-  float* const sum_x_w1 = reinterpret_cast<float*>(workspace + space.sum_x_w1);
   float* const sum_d_z_part = reinterpret_cast<float*>(workspace + space.sum_d_z_part);
   const int64_t n_part = share_of<2048>(N, M_shares);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -168,8 +166,13 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
             IN_SET { right = to_value<T>(load(&w1[k * H + h], active)); },
         [=](auto& sum_x_w1_here, auto left, auto right)
             IN_SET { sum_x_w1_here = multiply_add(right, left, sum_x_w1_here); },
-        [=](int64_t m, int64_t h, auto active, auto sum_x_w1_here)
-            IN_SET { store(&sum_x_w1[m * H + h], active, sum_x_w1_here); });
+        [=](int64_t m, int64_t h, auto active, auto sum_x_w1_here) IN_SET {
+          const auto together_x = sum_x_w1_here + load(&b1[h], active);
+          store(&hidden[m * H + h], active, 0.5f * together_x * (1.0f + erf(together_x * 0.70710677f)));
+          store(&together_x_share[m * H + h], active,
+                0.5f * (1.0f + erf(0.70710677f * together_x)) +
+                    0.3989423f * together_x * exp(-0.5f * together_x * together_x));
+        });
   });
   if (M >= 32) {
     // Each fold in one piece.
@@ -213,26 +216,6 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
       }
     });
   }
-  const bool around_caches_d_b1 = H * 4 >= kBeyondCaches;
-  in_parallel(product_of(M, H) > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t h_first = 0; h_first < H; h_first += 256) {
-      for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
-        Lanes<float, kLanes32> d_b1_so_far = 0.0f;
-        // One pass along m: d_b1_so_far; fills hidden and together_x_share.
-        for (int64_t m = 0; m < M; ++m) {
-          const auto together_x = load(&sum_x_w1[m * H + h], active) + load(&b1[h], active);
-          store(&hidden[m * H + h], active, 0.5f * together_x * (1.0f + erf(together_x * 0.70710677f)));
-          const auto together_x_share_here = 0.5f * (1.0f + erf(0.70710677f * together_x)) +
-                                             0.3989423f * together_x * exp(-0.5f * together_x * together_x);
-          store(&together_x_share[m * H + h], active, together_x_share_here);
-          d_b1_so_far = multiply_add(load(&d_hidden[m * H + h], active), together_x_share_here, d_b1_so_far);
-        }
-        store_around(&d_b1[h], active, d_b1_so_far, around_caches_d_b1);
-      });
-    }
-    if (around_caches_d_b1) finish_stores();
-  });
   const bool around_caches_d_w2 = H * N * kBytes<T> >= kBeyondCaches;
   char* const sum_d_z_hidden_panels = workspace + space.sum_d_z_hidden_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
@@ -270,6 +253,22 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
           store_around(&d_w1[k * H + h], active, to_stored<T>(sum_d_hidden_along_m), around_caches_d_w1);
         });
     if (around_caches_d_w1) finish_stores();
+  });
+  const bool around_caches_d_b1 = H * 4 >= kBeyondCaches;
+  in_parallel(product_of(M, H) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t h_first = 0; h_first < H; h_first += 256) {
+      for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
+        Lanes<float, kLanes32> d_b1_so_far = 0.0f;
+        // One pass along m: d_b1_so_far.
+        for (int64_t m = 0; m < M; ++m) {
+          d_b1_so_far = multiply_add(load(&d_hidden[m * H + h], active),
+                                     load(&together_x_share[m * H + h], active), d_b1_so_far);
+        }
+        store_around(&d_b1[h], active, d_b1_so_far, around_caches_d_b1);
+      });
+    }
+    if (around_caches_d_b1) finish_stores();
   });
   if (M >= 32) {
     // Each fold in one piece.

@@ -76,7 +76,7 @@ private:
       break;
     }
     if (!cuda_)
-      return "threads share " + split_names(phase);
+      return "threads share " + split_names(phase) + row_contraction_words(plan_, phase);
     return worker_words(phase) + " for each of " + split_names(phase) +
            (phase.lane == kNone ? "" : ", neighbouring threads along " + kernel_.axes[phase.lane].name) +
            thread_words(plan_, phase) + kept_words(plan_, phase);
@@ -102,6 +102,7 @@ private:
         scans |= node.kind == PlanNode::Kind::scan_step;
       });
     return phase.kind == Phase::Kind::contracted ? "a contraction: packed panels, tiles in registers"
+           : contains_contraction(phase)         ? "contractions for parts of rows: packed panels, tiles in registers"
            : contracts                           ? "general loops; a contraction: there is no inner kernel for it yet"
            : scans                               ? "general loops with a scan"
            : folds                               ? "general loops with folds"

@@ -2,6 +2,7 @@
 
 #include "emit/lanes.h"
 #include "emit/nest.h"
+#include "plan/contractions.h"
 #include "plan/tree.h"
 
 namespace kgen {
@@ -19,14 +20,19 @@ size_t countable(const std::vector<const PlanNode *> &loops, Printer &printer) {
 
 } // namespace
 
+Panels panels_of(const PlanNode &nest, Printer &printer) {
+  const VarId total = nest.contraction->total;
+  return {printer.name_beside(total, "_panels"), printer.name_beside(total, "_own_panels"), "", false};
+}
+
 Panels print_contraction(const Phase &phase, const std::string &much, Printer &printer, Names &names,
                          const std::function<void()> &begin) {
   const std::vector<const PlanNode *> shared = leading_loops(phase.nodes.front(), phase.split);
   const auto split = shared.begin() + static_cast<std::ptrdiff_t>(countable(shared, printer));
   const std::vector<const PlanNode *> counted(shared.begin(), split), inner(split, shared.end());
-  const VarId total = phase.contraction->total;
-  Panels panels = {printer.name_beside(total, "_panels"), printer.name_beside(total, "_own_panels"), "",
-                   !counted.empty()};
+  const PlanNode &nest = nest_of(phase);
+  Panels panels = panels_of(nest, printer);
+  panels.several = !counted.empty();
   Lines &out = printer.lines;
   out.add("char* const " + panels.shared + " = workspace + space." + panels.shared + ";");
   out.add(printer.spelling.helper("in_team") + "(" + much + ", threads, [&]() IN_SET {");
@@ -37,7 +43,7 @@ Panels print_contraction(const Phase &phase, const std::string &much, Printer &p
     for (const PlanNode *loop : inner)
       printer.open(*loop);
     printer.inside_loops(
-        inner, [&] { panels.cut = printer.lanes->contraction(phase, team, panels.shared + ", " + panels.own); });
+        inner, [&] { panels.cut = printer.lanes->contraction(nest, team, panels.shared + ", " + panels.own); });
     for (size_t i = 0; i < inner.size(); ++i)
       out.add("}");
   };

@@ -16,6 +16,8 @@ struct Panels {
   bool several = false;    // there is more than one product
 };
 
+Panels panels_of(const PlanNode &nest, Printer &printer);
+
 // Opens a function for the team, which the caller closes; `begin` prints what stands first in it.
 Panels print_contraction(const Phase &phase, const std::string &much, Printer &printer, Names &names,
                          const std::function<void()> &begin);

@@ -32,7 +32,7 @@ public:
   void loop(const PlanNode &loop, const Printer::Range &range);
   // The call that computes a contraction, by the team and in the memory that these C++ texts name. Returns how it is
   // cut, for the room that its panels take.
-  std::string contraction(const Phase &phase, const std::string &team, const std::string &memory);
+  std::string contraction(const PlanNode &nest, const std::string &team, const std::string &memory);
   // Does it read arrays whose neighbours lie along the other axis, so that their tiles can be turned?
   bool has_tiles(const PlanNode &loop, AxisId other);
   // How far apart its rows along the other axis begin; empty: they do not lie so.

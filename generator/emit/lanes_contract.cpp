@@ -60,12 +60,12 @@ std::string LanePrinter::finish(const PlanNode &columns, size_t fold, VarId tota
   });
 }
 
-std::string LanePrinter::contraction(const Phase &phase, const std::string &team, const std::string &memory) {
-  const PlanNode &columns = column_loop(phase);
-  const int before_columns = phase.split + phase.contraction->rows + phase.contraction->columns - 1;
-  const std::vector<const PlanNode *> around = leading_loops(phase.nodes.front(), before_columns);
-  const auto first_row = around.begin() + phase.split, first_band = first_row + phase.contraction->rows;
-  CountedNest rows({first_row, first_band}, "row", printer_, names_);
+std::string LanePrinter::contraction(const PlanNode &nest, const std::string &team, const std::string &memory) {
+  const Contraction &contraction = *nest.contraction;
+  const PlanNode &columns = column_loop(nest);
+  const std::vector<const PlanNode *> around = leading_loops(nest, contraction.rows + contraction.columns - 1);
+  const auto first_band = around.begin() + contraction.rows;
+  CountedNest rows({around.begin(), first_band}, "row", printer_, names_);
   CountedNest bands({first_band, around.end()}, "band", printer_, names_);
   const auto is_loop = [](const PlanNode &n) { return n.kind == PlanNode::Kind::loop; };
   const auto fold = std::find_if(columns.body.begin(), columns.body.end(), is_loop);
@@ -74,8 +74,7 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
     deep.push_back(loop);
   const std::vector<PlanNode> &element = deep.back()->body; // left, right, the step
   CountedNest depth(deep, "at", printer_, names_);
-  const auto [left, right, total] =
-      std::tuple(phase.contraction->left, phase.contraction->right, phase.contraction->total);
+  const auto [left, right, total] = std::tuple(contraction.left, contraction.right, contraction.total);
   const Type type = kernel_.vars[total].type;
 
   widest_ = 1;
@@ -100,7 +99,7 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
     return parameter("int64_t", nest.number(), text);
   };
   const auto of_columns = [&](std::vector<std::string> parameters, std::string text) {
-    const bool has_bands = phase.contraction->columns > 1;
+    const bool has_bands = contraction.columns > 1;
     text = (has_bands ? bands.decoded(text) : "") + text;
     if (has_bands)
       parameters.push_back(index(bands, text));
@@ -111,9 +110,9 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
                     end_text = decoded(rows, end), kept_text = decoded(rows, decoded(depth, kept));
   const std::string &total_name = printer_.name(total);
   const Printer::Range range = printer_.range(columns);
-  const std::string shape = rows.span() + ", " + (phase.contraction->columns > 1 ? bands.count() + ", " : "") + "{" +
+  const std::string shape = rows.span() + ", " + (contraction.columns > 1 ? bands.count() + ", " : "") + "{" +
                             range.begin + ", " + range.end + "}, " + depth.span();
-  const bool pairs = phase.contraction->pairs;
+  const bool pairs = contraction.pairs;
   const std::string types = join({Spelling::arithmetic(type), Spelling::arithmetic(kernel_.vars[left].type),
                                   Spelling::arithmetic(kernel_.vars[right].type)},
                                  ", ");
@@ -139,7 +138,7 @@ std::string LanePrinter::contraction(const Phase &phase, const std::string &team
   const std::string lanes = helper("kLanes" + std::to_string(8 * widest_));
   const std::string deep_room = pairs ? helper("ceil_div") + "(" + depth.room() + ", 2)" : depth.room();
   std::string cut = "Cut<" + types + ", " + kLaneCount + ">({0, " + rows.room() + "}, " + bands.room() + ", {0, " +
-                    printer_.size_text(printer_.room_of(columns.axis)) + "}, {0, " + deep_room + "})";
+                    printer_.room_text(columns.axis).text + "}, {0, " + deep_room + "})";
   for (std::string *one : {&text, &cut})
     replace_all(*one, kLaneCount, lanes);
   printer_.lines.add("// Tiles of " + rows.number() + " x " + n + " stay in registers while they go down " +

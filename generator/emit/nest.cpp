@@ -29,7 +29,7 @@ std::string CountedNest::span() {
 std::string CountedNest::room() const {
   std::vector<std::string> factors;
   for (const PlanNode *loop : loops_)
-    factors.push_back(at_least(printer_.size(printer_.room_of(loop->axis)), binding::kMultiply));
+    factors.push_back(at_least(printer_.room_text(loop->axis), binding::kMultiply));
   return factors.empty() ? "1" : join(factors, " * ");
 }
 

@@ -17,7 +17,7 @@ public:
   const std::string &number() const { return number_; }
   std::string count();                          // of all positions, as a factor
   std::string span();                           // `{0, M}`: the values of the number
-  std::string room() const;                     // of axes: at least as many as any span of a call has, as a factor
+  std::string room() const;                     // at least as many as any span of a call has, as a factor
   std::string decoded(const std::string &text); // what a text that uses their variables needs before it
 
 private:

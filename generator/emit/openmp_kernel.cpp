@@ -8,6 +8,7 @@
 #include "emit/lanes.h"
 #include "emit/phase_work.h"
 #include "emit/reuse_names.h"
+#include "emit/row_contractions.h"
 #include "emit/target_file.h"
 #include "emit/workspace_struct.h"
 #include "plan/access.h"
@@ -35,21 +36,20 @@ public:
   OpenmpKernel(const std::string &name, const Function &function, const Plan &plan, const Facts &facts,
                Spelling &spelling)
       : function_(function), name_(name), plan_(plan), names_(names_of(function, plan_.kernel)),
-        printer_(plan_, facts, spelling, names_) {
+        printer_(plan_, facts, spelling, names_), row_contractions_(printer_, names_) {
     buffers_ = buffers_of(plan_, printer_);
     uses_ = count_uses(plan_);
     if (!wants_lanes(plan_.kernel))
       return;
     lanes_.emplace(printer_, names_);
     printer_.lanes = &*lanes_;
+    printer_.contract = [&](const PlanNode &nest) { panels_.push_back(row_contractions_.print(nest)); };
   }
 
-  bool needs_workspace() const {
-    return !buffers_.empty() || has(Phase::Kind::chunked) || has(Phase::Kind::contracted);
-  }
+  bool needs_workspace() const { return !buffers_.empty() || has(Phase::Kind::chunked) || contracts(); }
   // Has each thread memory of its own?
   bool has_team() const {
-    return has(Phase::Kind::contracted) || std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
+    return contracts() || std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
   }
   const std::string &name() const { return name_; }
   const Names &names() const { return names_; }
@@ -64,8 +64,12 @@ public:
         out.add(partials_name(var), std::to_string(kMostChunks), std::to_string(bytes_of(plan_.kernel.vars[var].type)),
                 false);
     for (const Panels &panels : panels_) {
-      out.add(panels.shared, panels.cut + ".right_bytes()", "1", false);
-      out.add(panels.own, panels.cut + ".thread_bytes(" + (panels.several ? "true" : "false") + ")", "1", true);
+      if (!panels.shared.empty())
+        out.add(panels.shared, panels.cut + ".right_bytes()", "1", false);
+      const std::string own = panels.shared.empty() ? ".own_bytes()"
+                              : panels.several      ? ".thread_bytes(true)"
+                                                    : ".thread_bytes(false)";
+      out.add(panels.own, panels.cut + own, "1", true);
     }
     if (has_team())
       out.add_team(pieces_);
@@ -100,6 +104,8 @@ private:
     return std::any_of(plan_.phases.begin(), plan_.phases.end(), [&](const Phase &p) { return p.kind == kind; });
   }
 
+  bool contracts() const { return std::ranges::any_of(plan_.phases, contains_contraction); }
+
   const std::string &partials_name(VarId var) { return printer_.name_beside(var, "_parts"); }
 
   std::string pointer(const Buffer &b, const std::string &memory) const {
@@ -125,13 +131,18 @@ private:
   // one.
   void worker_pointers(const Phase &phase, bool in_team) {
     const std::vector<const Buffer *> used = worker_buffers(phase);
-    if (used.empty())
+    const std::vector<const PlanNode *> nests = RowContractions::of(phase);
+    if (used.empty() && nests.empty())
       return;
     const std::string mine = names_.claim("mine");
     printer_.lines.add("char* const " + mine + " = workspace + space.threads" +
                        (in_team ? " + " + spelling().helper("thread_number") + "() * space.thread_bytes;" : ";"));
     for (const Buffer *b : used)
       printer_.lines.add(pointer(*b, mine));
+    for (const PlanNode *nest : nests) {
+      const std::string own = panels_of(*nest, printer_).own;
+      printer_.lines.add("char* const " + own + " = " + mine + " + space." + own + ";");
+    }
   }
 
   void phases() {
@@ -240,6 +251,7 @@ private:
         printer_.lanes->fetch_parts(last, whole, chain.size() > 1 ? chain[chain.size() - 2]->axis : kNone);
       else if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop && !far)
         printer_.lanes->fetch_ahead(last);
+      row_contractions_.begin_part(phase);
       printer_.inside_loops(chain, [&] { printer_.list(last.body); });
     }
     for (size_t i = 0; i < chain.size(); ++i)
@@ -273,7 +285,7 @@ private:
   void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds,
                      const std::vector<std::string> &counts) {
     const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialBelow) + ", ";
-    if (worker_buffers(phase).empty()) {
+    if (worker_buffers(phase).empty() && RowContractions::of(phase).empty()) {
       printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
     } else {
       printer_.lines.add(spelling().helper("in_team") + "(" + (much.empty() ? "true, " : much) +
@@ -281,6 +293,7 @@ private:
       pieces_.push_back(counts);
     }
     worker_pointers(phase, true);
+    row_contractions_.begin(phase);
     printer_.lines.add("#pragma omp for" + clauses + " nowait");
   }
 
@@ -538,7 +551,8 @@ private:
   std::map<VarId, int> uses_;
   std::vector<Panels> panels_;                   // of contractions
   std::vector<std::vector<std::string>> pieces_; // of each phase where threads have memory of their own
-  std::string around_;                           // the flag for writing around the caches in the phase at hand
+  RowContractions row_contractions_;
+  std::string around_; // the flag for writing around the caches in the phase at hand
 };
 
 } // namespace

@@ -56,7 +56,7 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
     return "threads share " + contraction_words(plan, phase) +
            ", which are folded in registers, from panels of both sides that are packed once";
   if (!cuda)
-    return "threads share " + split_names(plan, phase) + lane;
+    return "threads share " + split_names(plan, phase) + lane + row_contraction_words(plan, phase);
   return worker_words(phase) + " for each of " + split_names(plan, phase) + lane + thread_words(plan, phase) +
          kept_words(plan, phase);
 }

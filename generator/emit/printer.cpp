@@ -57,6 +57,8 @@ std::vector<std::string> Printer::suffixes_of(VarId var) const {
     return {each};
   for (AxisId axis : kernel.vars[var].axes.list())
     each += (each.empty() ? "_per_" : "_") + loop_name(kernel.axes[axis]);
+  if (plan.storage[var].kind == Storage::Kind::worker)
+    return {"", each, "_at_hand"};
   return {"", each};
 }
 

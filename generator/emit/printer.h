@@ -114,6 +114,7 @@ public:
   Code position(AxisId axis); // within the step's window
   Size extent_of(AxisId axis) const;
   Size room_of(AxisId axis) const; // positions that a buffer must hold
+  Code room_text(AxisId axis);     // the same, of the part at hand where the loops around go over parts
   std::string buffer_elements(VarId var);
   // Does the step join a product and its total in one operation?
   bool fuses(const PlanNode &step) const;
@@ -138,9 +139,10 @@ public:
 
   // Set by the targets.
   std::string index_type = "int64_t";
-  bool parallel = false;        // scattered additions must be atomic
-  LanePrinter *lanes = nullptr; // prints the loops that it takes
-  Statuses *guards = nullptr;   // set where tables are device memory: steps then check their windows
+  bool parallel = false;                          // scattered additions must be atomic
+  LanePrinter *lanes = nullptr;                   // prints the loops that it takes
+  std::function<void(const PlanNode &)> contract; // prints a contraction among other statements
+  Statuses *guards = nullptr;                     // set where tables are device memory: steps then check their windows
 
   Lines lines;
   Spelling &spelling;

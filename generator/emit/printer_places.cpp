@@ -42,6 +42,13 @@ Size Printer::room_of(AxisId axis) const {
   return most > 0 ? Size::integer(most) : extent_of(axis);
 }
 
+Code Printer::room_text(AxisId axis) {
+  for (const PlanNode *loop : open_)
+    if (loop->kind == PlanNode::Kind::loop && loop->axis == axis && loop->parts > 0)
+      return {part_length(loop->parts, loop->kept)};
+  return size(room_of(axis));
+}
+
 Code Printer::coordinate(const Dim &dim) {
   if (dim.axis == kNone)
     return size(dim.start);
@@ -191,7 +198,7 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
   };
   for (AxisId axis : storage.dims) {
     const Coordinate *given = find_coordinate(coords, axis);
-    const bool in_part = storage.part > 0 && axis == storage.dims.back();
+    const bool in_part = axis == storage.in_parts;
     Code coord = in_part ? Code{axis_names_[axis] + " - " + parts_.at(axis).begin, binding::kAdd} : position(axis);
     if (given != nullptr && !is_identity(kernel, *given)) {
       coord = expression(given->value);
@@ -233,8 +240,7 @@ std::string Printer::buffer_elements(VarId id) {
   std::string text;
   auto times = [&](const Code &code) { text += (text.empty() ? "" : " * ") + at_least(code, binding::kMultiply); };
   for (AxisId axis : storage.dims)
-    times(storage.part > 0 && axis == storage.dims.back() ? Code{part_length(storage.part, storage.kept)}
-                                                          : size(room_of(axis)));
+    times(axis == storage.in_parts ? Code{part_length(storage.part, storage.kept)} : size(room_of(axis)));
   for (int64_t extent : kernel.vars[id].array)
     times({std::to_string(extent)});
   return text.empty() ? "1" : text;

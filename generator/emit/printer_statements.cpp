@@ -65,7 +65,7 @@ std::string Printer::array_elements(VarId var) {
   const std::vector<AxisId> &dims = plan.storage[var].dims;
   const std::string exact = buffer_elements(var);
   if (lanes == nullptr || !lanes->type_of(var).empty() || dims.empty() || !kernel.vars[var].array.empty() ||
-      plan.storage[var].part > 0)
+      plan.storage[var].in_parts != kNone)
     return exact;
   int64_t bytes = bytes_of(kernel.vars[var].type);
   const int64_t each = bytes;
@@ -97,7 +97,8 @@ void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
       lines.add(storage_type(var) + " " + var_names_[var] + " = " +
                 spelling.constant(type_row(kernel.vars[var].type).arithmetic, 0, 0) + ";");
     } else {
-      const bool in_parts = plan.storage[var].part > 0; // more than many parts have: statements set what these need
+      const bool in_parts =
+          plan.storage[var].in_parts != kNone; // more than many parts have: statements set what these need
       lines.add(storage_type(var) + " " + var_names_[var] + "[" + array_elements(var) + "]" +
                 (in_parts ? ";" : " = {};"));
     }
@@ -517,6 +518,8 @@ AxisId Printer::innermost_axis() const {
 }
 
 void Printer::loop(const PlanNode &n) {
+  if (n.contraction)
+    return contract(n);
   if (n.parts > 0) {
     const Range whole = open_part(n);
     if (lanes != nullptr)

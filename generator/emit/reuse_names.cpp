@@ -25,7 +25,7 @@ struct WordHash {
 template <class Value> using ByWord = std::unordered_map<std::string, Value, WordHash, std::equal_to<>>;
 
 // The blocks of a text, one in another, and the words in them. A loop is a block with its head, a function with its
-// parameters.
+// parameters, whether it has a name or not.
 class Blocks {
 public:
   void read(const std::string &text);
@@ -110,7 +110,8 @@ void Blocks::stands_here(std::string_view word) {
 void Blocks::read(const std::string &text) {
   for_each_token(text, [&](size_t begin, size_t end, bool comment) {
     const std::string_view token = std::string_view(text).substr(begin, end - begin);
-    if (!comment && (token == "for" || (levels_.empty() && is_word(token[0]))))
+    const bool lambda = token == "[" && (text.compare(begin, 2, "[=") == 0 || text.compare(begin, 2, "[&") == 0);
+    if (!comment && (token == "for" || lambda || (levels_.empty() && is_word(token[0]))))
       open(Open::statement, true);
     switch (token[0]) {
     case '(':

@@ -58,6 +58,15 @@ void for_each_node(PlanNode &node, const std::function<void(PlanNode &)> &visit)
       for_each_node(child, visit);
 }
 
+void for_each_node_of_loops(PlanNode &node, const std::function<void(PlanNode &)> &visit) {
+  if (node.contraction)
+    return;
+  visit(node);
+  for (auto *list : {&node.body, &node.otherwise, &node.step})
+    for (PlanNode &child : *list)
+      for_each_node_of_loops(child, visit);
+}
+
 namespace {
 bool contains(const std::vector<PlanNode> &nodes, const std::function<bool(const PlanNode &)> &test) {
   bool found = false;
@@ -75,6 +84,10 @@ std::set<VarId> targets_of(const std::vector<PlanNode> &nodes) {
         out.insert(n.target);
     });
   return out;
+}
+
+bool contains_contraction(const Phase &phase) {
+  return contains(phase.nodes, [](const PlanNode &n) { return n.contraction.has_value(); });
 }
 
 bool contains_steps(const std::vector<PlanNode> &nodes) {

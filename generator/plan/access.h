@@ -27,6 +27,9 @@ std::vector<Access> own_accesses_of(const Kernel &kernel, const PlanNode &node);
 void for_each_node(const PlanNode &node, const std::function<void(const PlanNode &)> &visit);
 
 void for_each_node(PlanNode &node, const std::function<void(PlanNode &)> &visit);
+// But not those of contractions, which are as they must be.
+void for_each_node_of_loops(PlanNode &node, const std::function<void(PlanNode &)> &visit);
+bool contains_contraction(const Phase &phase);
 
 // What the statements, and those inside them, set.
 std::set<VarId> targets_of(const std::vector<PlanNode> &nodes);

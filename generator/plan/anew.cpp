@@ -29,7 +29,8 @@ std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &lis
       all[var] += count;
   std::map<VarId, VarId> names;
   for (const auto &[var, count] : counted(kernel, list)) {
-    if (kernel.vars[var].kind != Var::Kind::local || all[var] != count)
+    const Var::Kind kind = kernel.vars[var].kind;
+    if ((kind != Var::Kind::local && kind != Var::Kind::scratch) || all[var] != count)
       continue;
     names[var] = add_var(kernel, Var(kernel.vars[var]));
     for (PlanNode &root : again)

@@ -19,6 +19,7 @@
 #include "plan/products.h"
 #include "plan/prune.h"
 #include "plan/repeats.h"
+#include "plan/row_parts.h"
 #include "plan/scatters.h"
 #include "plan/share_rows.h"
 #include "plan/share_scans.h"
@@ -250,8 +251,10 @@ bool is_kernel(const Plan &plan, size_t phase) {
 
 Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   Plan plan = place(kernel, facts, target);
-  if (target == TargetKind::openmp)
+  if (target == TargetKind::openmp) {
     part_contractions(plan);
+    part_rows(plan);
+  }
   forward_outputs(plan);
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase, target);

@@ -239,7 +239,8 @@ bool is_better(const Plan &turned, const PlanNode &loop, const std::vector<Stora
   for (const Access &a : accesses_of(turned.kernel, loop)) {
     const Storage &storage = turned.storage[a.var];
     const auto v = static_cast<size_t>(a.var);
-    if (storage.kind == Storage::Kind::worker && storage.part == 0 && (v >= before.size() || before[v] != storage))
+    if (storage.kind == Storage::Kind::worker && storage.in_parts == kNone &&
+        (v >= before.size() || before[v] != storage))
       return false;
   }
   const LaneAnalysis lanes(turned);
@@ -318,7 +319,7 @@ bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
 void turn_columns(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
     const Phase &phase = plan.phases[i];
-    if (phase.kind == Phase::Kind::serial || phase.kind == Phase::Kind::contracted)
+    if (phase.kind == Phase::Kind::serial || contains_contraction(phase))
       continue;
     std::vector<Candidate> candidates;
     find_candidates(plan, phase, phase.nodes.front(), {}, candidates);

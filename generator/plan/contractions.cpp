@@ -7,6 +7,7 @@
 #include "plan/access.h"
 #include "plan/anew.h"
 #include "plan/exprs.h"
+#include "plan/fold_alone.h"
 #include "plan/lanes.h"
 #include "plan/order.h"
 #include "plan/storage.h"
@@ -20,13 +21,6 @@ constexpr int64_t kLeastDepth = 9;   // where fewer numbers are folded, the resu
 constexpr int64_t kLeastColumns = 8; // fewer fill no vector
 constexpr int64_t kManyRows = 32;    // for which columns that lie across memory are worth being packed
 
-using Nodes = std::vector<PlanNode>;
-
-bool is_loop(const PlanNode &node, PlanNode::Order order) {
-  return node.kind == PlanNode::Kind::loop && node.order == order && node.parts == 0 && node.share == kNone &&
-         node.end == kNone && !node.reversed;
-}
-
 // The loops over rows and columns, around one list of statements in which one nest folds.
 struct Nest {
   std::vector<PlanNode> loops; // outermost first, each without its body
@@ -35,34 +29,6 @@ struct Nest {
   std::vector<PlanNode> depth;
   PlanNode step;
 };
-
-PlanNode without_body(const PlanNode &loop) {
-  PlanNode out = loop;
-  out.body.clear();
-  return out;
-}
-
-PlanNode wrapped(const std::vector<PlanNode> &loops, std::vector<PlanNode> body) {
-  for (size_t i = loops.size(); i-- > 0;) {
-    PlanNode loop = loops[i];
-    loop.body = std::move(body);
-    body = {std::move(loop)};
-  }
-  return body.front();
-}
-
-// The statements of the innermost loop, with what only names a part of another's value put in there.
-Nodes without_names(Plan &plan, Nodes list) {
-  while (list.size() > 1 && list.front().kind == PlanNode::Kind::assign && list.front().coords.empty() &&
-         list.front().indices.empty() && plan.storage[list.front().target].kind == Storage::Kind::scalar &&
-         plan.kernel.vars[list.front().target].type == plan.kernel.expr(list.front().value).type) {
-    const PlanNode name = list.front();
-    list.erase(list.begin());
-    for (PlanNode &node : list)
-      replace_reads(plan.kernel, node, name.target, name.value, true);
-  }
-  return list;
-}
 
 std::optional<Nest> find_nest(Plan &plan, const PlanNode &root) {
   Nest nest;
@@ -85,19 +51,20 @@ std::optional<Nest> find_nest(Plan &plan, const PlanNode &root) {
   return nest;
 }
 
+// Of nested loops, which it puts in order: those that both factors have, the rows, the columns.
 class Contractions {
 public:
-  Contractions(Plan &plan, Phase &phase) : plan_(plan), kernel_(plan.kernel), phase_(phase) {}
+  Contractions(Plan &plan, PlanNode &root) : plan_(plan), kernel_(plan.kernel), root_(root) {}
 
-  bool run() {
-    std::optional<Nest> nest = find_nest(plan_, phase_.nodes.front());
+  // How many loops stand around the rows; nothing where it is none.
+  std::optional<int> run() {
+    std::optional<Nest> nest = find_nest(plan_, root_);
     if (!nest)
-      return false;
+      return std::nullopt;
     nest_ = std::move(*nest);
     if (!is_plain_fold() || !find_column() || !find_roles() || !are_worth_it() || !find_factors())
-      return false;
-    rebuild();
-    return true;
+      return std::nullopt;
+    return rebuild();
   }
 
 private:
@@ -110,7 +77,7 @@ private:
     AxisSet depth;
     for (const PlanNode &loop : nest_.depth)
       depth |= AxisSet::of(loop.axis);
-    const std::set<VarId> set = targets_of(phase_.nodes);
+    const std::set<VarId> set = targets_of({root_});
     bool fits = step.reduced == depth;
     const auto look = [&](ExprId id) {
       const Expr &e = kernel_.expr(id);
@@ -129,7 +96,7 @@ private:
       if (node.kind != PlanNode::Kind::assign)
         continue;
       const Storage &storage = plan_.storage[node.target];
-      if (storage.kind == Storage::Kind::program && !storage.dims.empty())
+      if ((storage.kind == Storage::Kind::program || storage.kind == Storage::Kind::worker) && !storage.dims.empty())
         column_ = storage.dims.back();
       if (storage.kind == Storage::Kind::argument)
         for (const Dim &dim : kernel_.vars[node.target].dims)
@@ -271,7 +238,7 @@ private:
     return id;
   }
 
-  void rebuild() {
+  int rebuild() {
     Contraction found;
     found.left = factor("left", left_);
     found.right = factor("right", right_);
@@ -286,11 +253,10 @@ private:
                                      make_assign(kernel_, found.right, right_, step.place), std::move(step)};
     nest_.body[nest_.fold] = wrapped(nest_.depth, std::move(element));
     std::vector<PlanNode> loops = put_in_order(found);
-    phase_.nodes = {wrapped(loops, std::move(nest_.body))};
-    phase_.kind = Phase::Kind::contracted;
-    phase_.split = static_cast<int>(loops.size()) - found.rows - found.columns;
-    phase_.lane = column_;
-    phase_.contraction = found;
+    const int shared = static_cast<int>(loops.size()) - found.rows - found.columns;
+    loops[static_cast<size_t>(shared)].contraction = found;
+    root_ = wrapped(loops, std::move(nest_.body));
+    return shared;
   }
 
   // Is it a sum of products of numbers that 16 bits can hold?
@@ -326,16 +292,15 @@ private:
 
   Plan &plan_;
   Kernel &kernel_;
-  Phase &phase_;
+  PlanNode &root_;
   Nest nest_;
   AxisId column_ = kNone; // of neighbours in the result
   AxisSet rows_, columns_;
   ExprId left_ = kNone, right_ = kNone;
 };
 
-// The loops of a phase that is one: those of both sides, the rows, the columns.
-std::vector<const PlanNode *> loops_of(const Phase &phase) {
-  return leading_loops(phase.nodes.front(), phase.split + phase.contraction->rows + phase.contraction->columns);
+std::vector<const PlanNode *> loops_of(const PlanNode &nest) {
+  return leading_loops(nest, nest.contraction->rows + nest.contraction->columns);
 }
 
 // Is it an axis of the loops around the statements?
@@ -345,23 +310,40 @@ bool loops_over(const Phase &phase, AxisId axis) {
                      [&](const PlanNode *loop) { return loop->kind == PlanNode::Kind::loop && loop->axis == axis; });
 }
 
-std::vector<AxisId> rows_of(const Phase &phase) {
+std::vector<AxisId> rows_of(const PlanNode &nest) {
   std::vector<AxisId> out;
-  const std::vector<const PlanNode *> loops = loops_of(phase);
-  for (int i = phase.split; i < phase.split + phase.contraction->rows; ++i)
-    out.push_back(loops[static_cast<size_t>(i)]->axis);
+  for (const PlanNode *loop : leading_loops(nest, nest.contraction->rows))
+    out.push_back(loop->axis);
   return out;
+}
+
+// Makes a phase one; false: it is none.
+bool contract(Plan &plan, Phase &phase) {
+  const std::optional<int> shared = Contractions(plan, phase.nodes.front()).run();
+  if (!shared)
+    return false;
+  phase.kind = Phase::Kind::contracted;
+  phase.split = *shared;
+  const PlanNode &columns = column_loop(nest_of(phase));
+  phase.lane = columns.axis;
+  return LaneAnalysis(plan).possible(columns);
 }
 
 } // namespace
 
-const PlanNode &column_loop(const Phase &phase) { return *loops_of(phase).back(); }
+bool make_contraction(Plan &plan, PlanNode &rows) {
+  return Contractions(plan, rows).run() == 0 && LaneAnalysis(plan).possible(column_loop(rows));
+}
+
+const PlanNode &nest_of(const Phase &phase) { return *leading_loops(phase.nodes.front(), phase.split + 1).back(); }
+
+const PlanNode &column_loop(const PlanNode &nest) { return *loops_of(nest).back(); }
 
 namespace {
 
-// The list inside the loops that stand around each other, and those.
-const Nodes &inner_list(const Phase &phase, Nodes &loops) {
-  const std::vector<const PlanNode *> around = leading_loops(phase.nodes.front(), phase.split);
+// The list inside so many loops that stand around each other, and those.
+const Nodes &inner_list(const Phase &phase, int count, Nodes &loops) {
+  const std::vector<const PlanNode *> around = leading_loops(phase.nodes.front(), count);
   for (const PlanNode *loop : around)
     loops.push_back(without_body(*loop));
   return around.back()->body;
@@ -406,83 +388,42 @@ std::optional<Plan> in_phases(Plan plan, size_t phase, const Nodes &loops, Parts
   place_variables(plan);
   Plan contracted = plan;
   Phase &middle = contracted.phases[alone];
-  const bool fits = keeps_no_arrays(plan) && Contractions(contracted, middle).run() && middle.split == 0 &&
-                    LaneAnalysis(contracted).possible(column_loop(middle));
+  const bool fits = keeps_no_arrays(plan) && contract(contracted, middle) && middle.split == 0;
   return fits ? std::optional(std::move(plan)) : std::nullopt;
 }
 
-// A loop that does more than contract: its first fold becomes a loop of its own, with a total that is no other
-// statement's, which sets the one that they know.
-class TakenOut {
-public:
-  explicit TakenOut(Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
-
-  // Leaves the rest in `loop`; nothing where there is no such fold.
-  std::optional<PlanNode> first_fold(PlanNode &loop) {
-    const auto nest =
-        std::find_if(loop.body.begin(), loop.body.end(), [](const PlanNode &n) { return contains_loop({n}); });
-    PlanNode *inner = nest == loop.body.end() ? nullptr : &*nest;
-    while (inner != nullptr && is_loop(*inner, PlanNode::Order::reduction) &&
-           is_loop(inner->body.front(), PlanNode::Order::reduction))
-      inner = &inner->body.front();
-    if (inner == nullptr || !is_loop(*inner, PlanNode::Order::reduction))
-      return std::nullopt;
-    inner->body = without_names(plan_, inner->body);
-    if (inner->body.front().kind != PlanNode::Kind::fold_step)
-      return std::nullopt;
-    const PlanNode step = inner->body.front();
-    const auto starts = [&](const PlanNode &n) {
-      return n.kind == PlanNode::Kind::fold_init && n.target == step.target;
-    };
-    const auto init = std::find_if(loop.body.begin(), loop.body.end(), starts);
-    if (init == loop.body.end() || init > nest)
-      return std::nullopt;
-    PlanNode out = without_body(loop), start = *init, fold = *nest;
-    out.order = PlanNode::Order::parallel;
-    Var total = kernel_.vars[step.target];
-    total.name += "_here";
-    start.target = add_var(kernel_, std::move(total));
-    keep_only_first(fold, start.target);
-    const ExprId found = make_read(kernel_, start.target);
-    out.body = {std::move(start), std::move(fold), make_assign(kernel_, step.target, found, step.place)};
-    inner->body.erase(inner->body.begin());
-    if (inner->body.empty())
-      loop.body.erase(nest);
-    loop.body.erase(std::find_if(loop.body.begin(), loop.body.end(), starts));
-    return out;
-  }
-
-private:
-  static void keep_only_first(PlanNode &nest, VarId total) {
-    nest.body.resize(1);
-    if (nest.body.front().kind == PlanNode::Kind::loop)
-      return keep_only_first(nest.body.front(), total);
-    nest.body.front().target = total;
-  }
-
-  Plan &plan_;
-  Kernel &kernel_;
-};
-
 // The plan in which the contraction in statement `at` of the phase's list is a phase of its own, with what stands in
 // its loop if it can be. None where there is none.
-std::optional<Plan> part(const Plan &plan, size_t phase, size_t at) {
+std::optional<Plan> part(const Plan &plan, size_t phase, int around, size_t at) {
   Nodes loops;
-  const Nodes list = inner_list(plan.phases[phase], loops);
+  const Nodes list = inner_list(plan.phases[phase], around, loops);
   const auto here = list.begin() + static_cast<std::ptrdiff_t>(at);
   const Parts parts = {Nodes(list.begin(), here), {*here}, Nodes(here + 1, list.end())};
-  if (is_parallel_loop(*here))
+  if (is_parallel_loop(*here) && list.size() > 1)
     if (std::optional<Plan> whole = in_phases(plan, phase, loops, parts))
       return whole;
   Plan other = plan;
-  PlanNode rest = *here;
-  const std::optional<PlanNode> fold = TakenOut(other).first_fold(rest);
+  const std::optional<FoldAlone> fold = take_out_fold(other, *here);
   if (!fold)
     return std::nullopt;
-  other.storage.resize(other.kernel.vars.size());
-  Parts taken = {parts.before, {*fold}, parts.after};
-  taken.after.insert(taken.after.begin(), rest);
+  Parts taken = {parts.before, {fold->alone}, parts.after};
+  taken.after.insert(taken.after.begin(), fold->rest.begin(), fold->rest.end());
   return in_phases(std::move(other), phase, loops, taken);
+}
+
+// The first contraction beside other statements.
+std::optional<Plan> part_any(const Plan &plan, size_t phase) {
+  for (int around : work_lists(plan.phases[phase])) {
+    Nodes loops;
+    const Nodes &list = inner_list(plan.phases[phase], around, loops);
+    if (std::any_of(list.begin(), list.end(), jumps_out))
+      return std::nullopt;
+    for (size_t at = 0; at < list.size(); ++at)
+      if (list[at].kind == PlanNode::Kind::loop && contains_loop(list[at].body))
+        if (std::optional<Plan> parted = part(plan, phase, around, at))
+          return parted;
+  }
+  return std::nullopt;
 }
 
 } // namespace
@@ -490,32 +431,40 @@ std::optional<Plan> part(const Plan &plan, size_t phase, size_t at) {
 void part_contractions(Plan &plan) {
   if (!wants_lanes(plan.kernel))
     return;
-  for (size_t phase = 0; phase < plan.phases.size(); ++phase) {
-    std::vector<PlanNode> loops;
-    if (plan.phases[phase].kind != Phase::Kind::parallel)
-      continue;
-    const Nodes list = inner_list(plan.phases[phase], loops);
-    for (size_t at = 0; at < list.size() && std::none_of(list.begin(), list.end(), jumps_out); ++at)
-      if (list[at].kind == PlanNode::Kind::loop && contains_loop(list[at].body))
-        if (std::optional<Plan> parted = part(plan, phase, at)) {
-          plan = std::move(*parted);
-          break; // what came before it is a phase without one, and what comes after is asked next
-        }
-  }
+  for (size_t phase = 0; phase < plan.phases.size(); ++phase)
+    if (plan.phases[phase].kind == Phase::Kind::parallel)
+      if (std::optional<Plan> parted = part_any(plan, phase))
+        plan = std::move(*parted); // what came before it is a phase without one, and what comes after is asked next
+}
+
+std::string contraction_words(const Plan &plan, const PlanNode &nest) {
+  std::vector<std::string> names;
+  for (const PlanNode *loop : loops_of(nest))
+    names.push_back(name_of_loop(plan.kernel, *loop));
+  const auto columns = names.begin() + nest.contraction->rows;
+  return "tiles of " + join(std::vector<std::string>(names.begin(), columns), "*") + " x " +
+         join(std::vector<std::string>(columns, names.end()), "*") +
+         (nest.contraction->pairs ? ", pairs of numbers at a time" : "");
 }
 
 std::string contraction_words(const Plan &plan, const Phase &phase) {
-  std::vector<std::string> names;
-  for (const PlanNode *loop : loops_of(phase))
-    names.push_back(name_of_loop(plan.kernel, *loop));
-  const auto part = [&](int from, size_t to, const char *between) {
-    return join(std::vector<std::string>(names.begin() + from, names.begin() + static_cast<std::ptrdiff_t>(to)),
-                between);
-  };
-  const int rows = phase.split, columns = rows + phase.contraction->rows;
-  return "tiles of " + part(rows, static_cast<size_t>(columns), "*") + " x " + part(columns, names.size(), "*") +
-         (phase.contraction->pairs ? ", pairs of numbers at a time" : "") +
-         (rows > 0 ? ", for each " + part(0, static_cast<size_t>(rows), ", ") : "");
+  std::vector<std::string> shared;
+  for (const PlanNode *loop : leading_loops(phase.nodes.front(), phase.split))
+    shared.push_back(name_of_loop(plan.kernel, *loop));
+  return contraction_words(plan, nest_of(phase)) + (shared.empty() ? "" : ", for each " + join(shared, ", "));
+}
+
+std::string row_contraction_words(const Plan &plan, const Phase &phase) {
+  std::vector<std::string> tiles;
+  std::string rows;
+  if (phase.kind == Phase::Kind::parallel)
+    for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
+      if (!n.contraction)
+        return;
+      tiles.push_back(contraction_words(plan, n));
+      rows = plan.kernel.axes[n.axis].name;
+    });
+  return tiles.empty() ? "" : ", by parts of " + rows + ": " + join(tiles, " and ") + " are folded in registers";
 }
 
 void find_contractions(Plan &plan) {
@@ -526,15 +475,14 @@ void find_contractions(Plan &plan) {
       continue;
     const AxisId lane = plan.phases[i].lane;
     Plan contracted = plan;
-    if (!Contractions(contracted, contracted.phases[i]).run() ||
-        !LaneAnalysis(contracted).possible(column_loop(contracted.phases[i])))
+    if (!contract(contracted, contracted.phases[i]))
       continue;
     if (!loops_over(plan.phases[i], lane)) { // neighbours lie along the depth
-      const ExprId many = have_at_least(plan.kernel, rows_of(contracted.phases[i]), kManyRows);
+      const ExprId many = have_at_least(plan.kernel, rows_of(nest_of(contracted.phases[i])), kManyRows);
       add_alternative(plan, i, many);
       plan.phases[i + 1].whole = true;
       contracted = plan;
-      Contractions(contracted, contracted.phases[i++]).run();
+      contract(contracted, contracted.phases[i++]);
     }
     plan = std::move(contracted);
   }

@@ -18,10 +18,18 @@ void part_contractions(Plan &plan);
 // two numbers, `left` and `right`, that are set right before it.
 void find_contractions(Plan &plan);
 
-// The innermost loop over columns of a phase that is one, and the list in it in which the depth loops stand.
-const PlanNode &column_loop(const Phase &phase);
+// What is wanted of a loop over rows that may be one: its loops in order and marked, or nothing. Such as the axis has
+// loops around them already.
+bool make_contraction(Plan &plan, PlanNode &rows);
 
-// "tiles of M x N, for each B", for readers.
+// The nest of a contracted phase, and the innermost loop over columns of a nest, in which the depth loops stand.
+const PlanNode &nest_of(const Phase &phase);
+const PlanNode &column_loop(const PlanNode &nest);
+
+// "tiles of M x N", for readers; of a phase with "for each B".
+std::string contraction_words(const Plan &plan, const PlanNode &nest);
 std::string contraction_words(const Plan &plan, const Phase &phase);
+// ", by parts of S: tiles of S x R and tiles of S x D"; empty where no part of rows has one.
+std::string row_contraction_words(const Plan &plan, const Phase &phase);
 
 } // namespace kgen

@@ -21,9 +21,8 @@ public:
   // Roots are shared among workers by their lengths.
   void run() {
     for (Phase &phase : plan_.phases)
-      if (phase.kind != Phase::Kind::contracted)
-        for (PlanNode &root : phase.nodes)
-          inside(root);
+      for (PlanNode &root : phase.nodes)
+        inside(root);
   }
 
 private:
@@ -34,6 +33,8 @@ private:
   }
 
   void inside(PlanNode &node) {
+    if (node.contraction)
+      return;
     const AxisId outer = lane_;
     if (taken_.count(&node) != 0)
       lane_ = node.axis;

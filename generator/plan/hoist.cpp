@@ -20,6 +20,8 @@ public:
 
   void list(std::vector<PlanNode> &nodes) {
     for (size_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].contraction)
+        continue;
       for (std::vector<PlanNode> *inner : {&nodes[i].body, &nodes[i].otherwise, &nodes[i].step})
         list(*inner);
       if (nodes[i].kind != PlanNode::Kind::loop || nodes[i].parts > 0)
@@ -128,8 +130,6 @@ private:
 
 void hoist_heavy(Plan &plan) {
   for (Phase &phase : plan.phases) {
-    if (phase.kind == Phase::Kind::contracted)
-      continue;
     std::vector<PlanNode> *list = &phase.nodes; // within the loops that workers share, which stay one in the other
     for (int i = 0; i < (phase.kind == Phase::Kind::chunked ? 1 : phase.split); ++i)
       list = &list->front().body;

@@ -87,7 +87,8 @@ private:
     const PlanNode &root = phase.nodes.front();
     return phase.kind == Phase::Kind::parallel && root.kind == PlanNode::Kind::loop &&
            !plan_.shares.contains(root.axis) && root.parts == 0 && contains_loop(root.body) &&
-           kernel_.axes[root.axis].ragged == kNone && root.limits.empty() && reads_rows(phase);
+           !contains_contraction(phase) && kernel_.axes[root.axis].ragged == kNone && root.limits.empty() &&
+           reads_rows(phase);
   }
 
   // Elements of arrays, not just what others have found for each row.

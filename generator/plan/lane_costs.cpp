@@ -115,6 +115,10 @@ double LaneAnalysis::cost(const PlanNode &node, AxisId lane, bool walks) const {
 }
 
 double LaneAnalysis::loops_cost(const PlanNode &node, std::set<const PlanNode *> &taken) const {
+  if (node.contraction) {
+    taken.insert(&column_loop(node));
+    return 1;
+  }
   double total = 1;
   for (ExprId id : expressions_of(node))
     total += expression_cost(id, kNone, false);
@@ -154,7 +158,7 @@ std::set<const PlanNode *> LaneAnalysis::choose() const {
   std::set<const PlanNode *> taken;
   for (const Phase &phase : plan_.phases)
     if (phase.kind == Phase::Kind::contracted)
-      taken.insert(&column_loop(phase));
+      taken.insert(&column_loop(nest_of(phase)));
     else
       for (const PlanNode &node : phase.nodes)
         loops_cost(node, taken);

@@ -60,7 +60,8 @@ bool LaneAnalysis::find_varying(ExprId id, AxisId lane) const {
 
 bool LaneAnalysis::is_vector(VarId var, AxisId lane) const {
   const Storage &storage = plan_.storage[var];
-  const bool array = storage.kind == Storage::Kind::array && storage.part == 0 && !is_half(kernel_.vars[var].type) &&
+  const bool array = storage.kind == Storage::Kind::array && storage.in_parts == kNone &&
+                     !is_half(kernel_.vars[var].type) &&
                      std::find(storage.dims.begin(), storage.dims.end(), lane) == storage.dims.end();
   return (storage.kind == Storage::Kind::scalar || array) && kernel_.vars[var].axes.contains(lane);
 }
@@ -405,7 +406,7 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   }
   switch (node.kind) {
   case PlanNode::Kind::loop:
-    if ((kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane) ||
+    if (node.contraction || (kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane) ||
         (node.end != kNone && varies(node.end, lane)))
       return false;
     return all(node.body, masked);

@@ -155,7 +155,7 @@ bool change_any(Plan &plan, Nodes &list, const std::set<const PlanNode *> &lanes
   if (LongRows(plan, list, kept).split(lanes))
     return true;
   return std::any_of(list.begin(), list.end(), [&](PlanNode &n) {
-    return change_any(plan, n.body, lanes, kept) || change_any(plan, n.otherwise, lanes, kept);
+    return !n.contraction && (change_any(plan, n.body, lanes, kept) || change_any(plan, n.otherwise, lanes, kept));
   });
 }
 
@@ -165,9 +165,8 @@ void fold_in_one_pass(Plan &plan) {
   std::set<VarId> kept; // rows of which it is settled when they are
   const auto change = [&] {
     const std::set<const PlanNode *> lanes = LaneAnalysis(plan).choose();
-    return std::any_of(plan.phases.begin(), plan.phases.end(), [&](Phase &phase) {
-      return phase.kind != Phase::Kind::contracted && change_any(plan, phase.nodes, lanes, kept);
-    });
+    return std::any_of(plan.phases.begin(), plan.phases.end(),
+                       [&](Phase &phase) { return change_any(plan, phase.nodes, lanes, kept); });
   };
   while (change())
     place_variables(plan);

@@ -20,6 +20,14 @@ enum class TargetKind { openmp, cuda };
 // hand of a loop in parts.
 constexpr int64_t kSizeOfAxis = 0, kSizeOfRows = 1, kSizeOfPart = 2;
 
+// A fold over values of rows and columns (see contractions): how many loops of each stand around its body, and the
+// numbers of which it is made.
+struct Contraction {
+  int rows = 0, columns = 0;
+  VarId left = kNone, right = kNone, total = kNone;
+  bool pairs = false; // sums of products of short whole numbers: two positions of the depth at a time
+};
+
 // One statement of the program, before and in the tree.
 struct PlanNode {
   enum class Kind {
@@ -66,8 +74,10 @@ struct PlanNode {
   int64_t share_step = 1;        // shares begin at multiples of so many positions
   int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
   ExprId end = kNone;            // goes no further than this, whatever the range
-  std::optional<Size> kept;      // of parts: the bytes of each position that wait in the cache to be read again
+  std::optional<Size> kept;      // of parts: the bytes of each position that wait in the cache to be read again,
+  bool row_by_row = false;       // those of a position beside each other
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
+  std::optional<Contraction> contraction;    // of the outermost loop over the rows of one, which stays as it is
 
   // Of branches that a pass has made: rows of so many positions of `axis` take the first list, longer ones the other,
   // and both compute the same. 0: a condition of the kernel, which is nothing to a pass.
@@ -85,17 +95,10 @@ struct Storage {
   };
   Kind kind = Kind::scalar;
   std::vector<AxisId> dims; // of buffers: the axes that are stored
-  int64_t part = 0;         // the last axis is stored for the part at hand, of at most so many positions
+  AxisId in_parts = kNone;  // stored for the part at hand of this axis,
+  int64_t part = 0;         // of at most so many positions
   std::optional<Size> kept; // of buffers in parts: as PlanNode has it
   bool operator==(const Storage &) const = default;
-};
-
-// A fold over values of rows and columns (see contractions): how many loops of each stand around its body, behind those
-// that both sides share; and the numbers of which it is made.
-struct Contraction {
-  int rows = 0, columns = 0;
-  VarId left = kNone, right = kNone, total = kNone;
-  bool pairs = false; // sums of products of short whole numbers: two positions of the depth at a time
 };
 
 struct Phase {
@@ -103,7 +106,7 @@ struct Phase {
     serial,     // one worker does all of it
     parallel,   // the leading `split` loops of the root make a work list
     chunked,    // the root is a reduction over a whole axis: chunks of it, then a combine in order
-    contracted, // OpenMP: behind the leading `split` loops, tiles of rows and columns
+    contracted, // OpenMP: behind the leading `split` loops, nothing but a contraction
   };
   enum class Mapping {
     item_per_thread, // CUDA: neighbouring threads take neighbouring items
@@ -119,10 +122,9 @@ struct Phase {
   Mapping mapping = Mapping::item_per_block;
   bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
   AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
-  std::optional<Contraction> contraction; // of contracted phases
-  ExprId when = kNone;                    // left out unless this holds, a question of sizes;
-  bool unless = false;                    // or where it does
-  bool whole = false;                     // for calls whose rows have one share: these are not cut
+  ExprId when = kNone;  // left out unless this holds, a question of sizes;
+  bool unless = false;  // or where it does
+  bool whole = false;   // for calls whose rows have one share: these are not cut
   // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
   std::vector<VarId> kept;
 };

@@ -85,6 +85,7 @@ private:
       head += "work list over the first " + std::to_string(p.split) + (p.split == 1 ? " loop" : " loops");
     if (p.kind == Phase::Kind::contracted)
       head += contraction_words(plan_, p);
+    head += row_contraction_words(plan_, p);
     if (plan_.target == TargetKind::cuda && p.kind == Phase::Kind::parallel)
       head += std::array{", one thread an item", ", some threads of a block an item", ", one block an item",
                          ", part of a block or several an item"}[static_cast<size_t>(p.mapping)];

@@ -37,6 +37,10 @@ public:
     std::vector<PlanNode> out;
     std::map<VarId, VarId> loaded; // by a loop before
     for (PlanNode &node : list) {
+      if (node.contraction) {
+        out.push_back(std::move(node));
+        continue;
+      }
       if (taken.count(&node) != 0 && node.parts == 0)
         for (const auto &[var, read] : shared(node, open)) {
           const auto known = loaded.find(var);
@@ -186,13 +190,11 @@ void load_once(Plan &plan) {
   const Repeats repeats(plan);
   for (Phase &phase : plan.phases)
     for (PlanNode &root : phase.nodes)
-      for_each_node(root, [&](PlanNode &node) {
-        if (taken.count(&node) != 0 && phase.kind != Phase::Kind::contracted)
+      for_each_node_of_loops(root, [&](PlanNode &node) {
+        if (taken.count(&node) != 0)
           repeats.loop(node);
       });
   for (Phase &phase : plan.phases) {
-    if (phase.kind == Phase::Kind::contracted)
-      continue;
     AxisSet open; // in the loops that workers share, which stay one in the other
     std::vector<PlanNode> *list = &phase.nodes;
     for (int i = 0; i < (phase.kind == Phase::Kind::chunked ? 1 : phase.split); ++i) {

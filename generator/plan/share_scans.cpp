@@ -548,7 +548,7 @@ bool has_scans(const Phase &phase) {
 
 void share_scans(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
-    if (!has_scans(plan.phases[i]))
+    if (!has_scans(plan.phases[i]) || contains_contraction(plan.phases[i]))
       continue;
     Plan shared = plan;
     if (!Scans(shared, i).run())

@@ -150,7 +150,7 @@ private:
 
 void share_folds(Plan &plan) {
   for (size_t i = 0; i < plan.phases.size(); ++i) {
-    if (plan.phases[i].kind != Phase::Kind::parallel)
+    if (plan.phases[i].kind != Phase::Kind::parallel || contains_contraction(plan.phases[i]))
       continue;
     Plan shared = plan;
     if (!Shares(shared, i).run())

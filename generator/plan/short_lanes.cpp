@@ -329,8 +329,8 @@ void shorten_lanes(Plan &plan) {
   std::map<VarId, Type> types;
   for (Phase &phase : plan.phases)
     for (PlanNode &root : phase.nodes)
-      for_each_node(root, [&](PlanNode &node) {
-        if (taken.count(&node) == 0 || phase.kind == Phase::Kind::contracted)
+      for_each_node_of_loops(root, [&](PlanNode &node) {
+        if (taken.count(&node) == 0)
           return;
         ShortLoop loop(plan, analysis, node);
         if (auto statements = loop.statements()) {

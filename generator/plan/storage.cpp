@@ -47,13 +47,16 @@ Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
   }
   if (storage.dims.empty() && var.array.empty())
     return storage;
-  if (!storage.dims.empty() && var.array.empty())
-    if (const auto part = scope.parts.find(storage.dims.back()); part != scope.parts.end()) {
+  for (auto axis = storage.dims.rbegin(); axis != storage.dims.rend(); ++axis)
+    if (const auto part = scope.parts.find(*axis); part != scope.parts.end() && var.array.empty()) {
+      storage.in_parts = *axis;
       storage.part = part->second->parts;
       storage.kind = Storage::Kind::array;
       if (storage.dims.size() > 1) {
         storage.kind = Storage::Kind::worker;
         storage.kept = part->second->kept;
+        if (part->second->row_by_row)
+          std::rotate(storage.dims.begin(), std::prev(axis.base()), axis.base());
       }
       return storage;
     }

@@ -9,10 +9,10 @@ struct Span {
   }
 };
 // Threads that compute something together, and this one's number among them; or each thread computes its own,
-// in its own memory.
+// in its own memory, where the right factor may lie in panels since an earlier call.
 struct Team {
   int64_t number = 0, count = 1;
-  bool alone = false;
+  bool alone = false, packed = false;
 
   void wait() const {
     if (count > 1) {
@@ -22,11 +22,12 @@ struct Team {
 };
 inline Team all_threads() {
 #if defined(_OPENMP)
-  return {thread_number(), omp_get_num_threads(), false};
+  return {thread_number(), omp_get_num_threads()};
 #else
   return {};
 #endif
 }
+inline Team each_alone(bool packed = false) { return {0, 1, true, packed}; }
 //@ Batches: Team
 // Several products of matrices: where they are many and small, each thread computes its own ones; else all
 // threads compute them together, one after the other.
@@ -88,10 +89,12 @@ struct Cut {
                ? lines(tiles_at_once * kTileRows * smaller(panels, kPanelsThatWait) * kColumns, sizeof(Total))
                : 0;
   }
-  // What each thread needs for itself; all of it, where it computes one of several.
+  // What each thread needs for itself; all of it, where it computes one of several,
   IN_SET int64_t thread_bytes(bool several) const {
     return left_bytes() + waiting_bytes() + (several && alone ? right_bytes() : 0);
   }
+  // and where it computes each alone.
+  IN_SET int64_t own_bytes() const { return thread_bytes(false) + right_bytes(); }
 
  private:
   IN_SET static int64_t lines(int64_t count, int64_t bytes, int64_t times = 1) {
@@ -215,14 +218,15 @@ class Contraction {
   }
 
   IN_SET void run(Team team, char* shared, char* mine) {
-    left_panels_ = reinterpret_cast<A*>(mine);
-    waiting_ = reinterpret_cast<Total*>(mine + cut_.left_bytes());
-    known_ = reinterpret_cast<typename Steps::What*>(mine + cut_.left_bytes() - cut_.known_bytes());
-    right_panels_ = reinterpret_cast<B*>(team.alone ? mine + cut_.thread_bytes(false) : shared);
+    right_panels_ = reinterpret_cast<B*>(team.alone ? mine : shared);
+    char* const left = team.alone ? mine + cut_.right_bytes() : mine;  // behind what a later call may find
+    left_panels_ = reinterpret_cast<A*>(left);
+    waiting_ = reinterpret_cast<Total*>(left + cut_.left_bytes());
+    known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
       const Span of_this = panels.part(team.number, team.count);
-      if (cut_.packs_right) {
+      if (cut_.packs_right && !(team.packed && panels.count() == cut_.panels)) {
         team.wait();
         pack_right(first, of_this);
       }

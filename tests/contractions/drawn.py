@@ -55,6 +55,7 @@ class Drawn:
             last = draw.choice(column)
             self.z = self.z.replace(last, "") + last
         self.spec = self.text(depth)
+        self.order = list(dict.fromkeys(self.x + self.y + "".join(self.bias if "bias" in self.end else "") + self.z))
 
     def text(self, depth):
         array = lambda names: ", ".join(names)

@@ -91,6 +91,31 @@ TEST_CASE("rows may say which steps they take, where the columns are harmless wi
   CHECK(count(plan_of(kProduct, "z = sum(x * at(y, K = index(K) - 1), K, where(index(K) >= 1));"), "tiles of") == 0);
 }
 
+TEST_CASE("products inside of rows are contractions for parts of the rows, whichever loop goes over these") {
+  const std::string body = "real s = dot(q, k, D);\nreal p = exp(s - max(s, R));\no = dot(p, v, R) / sum(p, R);";
+  for (const char *arrays : {"inputs.q = \"f32[B, H, S, D]\"\ninputs.k = \"f32[B, H, R, D]\"\n"
+                             "inputs.v = \"f32[B, H, R, E]\"\noutputs.o = \"f32[B, H, S, E]\"\n",
+                             "inputs.q = \"f32[B, S, H, D]\"\ninputs.k = \"f32[B, R, H, D]\"\n"
+                             "inputs.v = \"f32[B, R, H, E]\"\noutputs.o = \"f32[B, S, H, E]\"\n"}) {
+    const std::string plan = plan_of(arrays, body);
+    CHECK(plan.find(", by parts of S: tiles of S x R and tiles of S x E") != std::string::npos);
+    CHECK(plan.find("where size(S) >= 32") != std::string::npos);
+    CHECK(count(plan, "\n    for R: parallel\n") == 0); // the scores are found once
+  }
+}
+
+TEST_CASE("so are those within ordered steps, and those where rows say which steps they take") {
+  const std::string arrays = "inputs.q = \"f32[B, S, D]\"\ninputs.k = \"f32[B, R, D]\"\ninputs.v = \"f32[B, R, E]\"\n"
+                             "outputs.o = \"f32[B, S, E]\"\n";
+  const std::string masked = plan_of(arrays, "real s = dot(q, k, D);\n"
+                                             "o = dot(s, v, R, where(index(R) <= index(S)));");
+  CHECK(masked.find("tiles of S x R and tiles of S x E") != std::string::npos);
+  const std::string stepped = plan_of(
+      arrays + "scratch.acc = \"f32[B, S, E]\"\ngrid.j = { axis = \"R\", block = 64, semantics = \"arbitrary\" }\n",
+      "if (first(j)) acc = 0;\nreal s = dot(q, k, D);\nacc += dot(exp(s), v, R);\nif (last(j)) o = acc;");
+  CHECK(stepped.find("tiles of S x R and tiles of S x E") != std::string::npos);
+}
+
 TEST_CASE("several in a body are phases, with what passes between them kept") {
   const std::string arrays = "inputs.x = \"f32[M, K]\"\ninputs.u = \"f32[K, H]\"\ninputs.v = \"f32[K, H]\"\n"
                              "inputs.w = \"f32[H, N]\"\noutputs.z = \"f32[M, N]\"\n";
