@@ -129,10 +129,10 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
               0.0f,
               [=](int64_t s_index, int64_t r)
                   IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
-              [=](auto& right_two, int64_t r, int64_t d, auto active)
-                  IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
-              [=](auto& sum_p_v, auto left, auto right_two)
-                  IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+              [=](auto& right, int64_t r, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
+              [=](auto& sum_p_v, auto left, auto right)
+                  IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
               [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
                 store_around(&o[(bh * S + s_index) * 64 + d], active,
                              to_stored<T>(l[s_index - s_index_first] > 0.0f
@@ -296,10 +296,10 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
               0.0f,
               [=](int64_t s_index, int64_t r)
                   IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
-              [=](auto& right_two, int64_t r, int64_t d, auto active)
-                  IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
-              [=](auto& sum_p_v, auto left, auto right_two)
-                  IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+              [=](auto& right, int64_t r, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
+              [=](auto& sum_p_v, auto left, auto right)
+                  IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
               [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
                 store_around(&o[(bh * S + s_index) * 128 + d], active,
                              to_stored<T>(l[s_index - s_index_first] > 0.0f

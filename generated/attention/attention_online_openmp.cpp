@@ -145,10 +145,10 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                 [=](int64_t s_index, int64_t r) IN_SET -> float {
                   return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * 64 + r - j * 64]));
                 },
-                [=](auto& right_two, int64_t r, int64_t d, auto active)
-                    IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
-                [=](auto& sum_p_v, auto left, auto right_two)
-                    IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+                [=](auto& right, int64_t r, int64_t d, auto active)
+                    IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
+                [=](auto& sum_p_v, auto left, auto right)
+                    IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
                 [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
                   store(&acc[(s_index - s_index_first) * 64 + d], active,
                         multiply_add(load(&acc[(s_index - s_index_first) * 64 + d], active),
@@ -353,10 +353,10 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                 [=](int64_t s_index, int64_t r) IN_SET -> float {
                   return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * 64 + r - j * 64]));
                 },
-                [=](auto& right_two, int64_t r, int64_t d, auto active)
-                    IN_SET { right_two = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
-                [=](auto& sum_p_v, auto left, auto right_two)
-                    IN_SET { sum_p_v = multiply_add(right_two, left, sum_p_v); },
+                [=](auto& right, int64_t r, int64_t d, auto active)
+                    IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
+                [=](auto& sum_p_v, auto left, auto right)
+                    IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
                 [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
                   store(&acc[(s_index - s_index_first) * 128 + d], active,
                         multiply_add(load(&acc[(s_index - s_index_first) * 128 + d], active),

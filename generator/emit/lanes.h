@@ -199,6 +199,7 @@ private:
   std::set<VarId> streamed_;
   std::string around_; // the C++ flag
 
+  std::pair<std::string, std::string> factors_;   // what those of contractions are called
   std::map<std::string, std::string> turned_;     // elements of arrays -> those of turned tiles
   std::map<const PlanNode *, std::string> ahead_; // what a loop fetches for another one
   std::set<const PlanNode *> walked_;             // loops over rows of which an earlier part has asked

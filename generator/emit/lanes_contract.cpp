@@ -76,6 +76,10 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
   CountedNest depth(deep, "at", printer_, names_);
   const auto [left, right, total] = std::tuple(contraction.left, contraction.right, contraction.total);
   const Type type = kernel_.vars[total].type;
+  if (factors_.first.empty())
+    factors_ = {printer_.name(left), printer_.name(right)};
+  printer_.rename(left, factors_.first); // of the functions of one call alone
+  printer_.rename(right, factors_.second);
 
   widest_ = 1;
   const std::string of_left = left_factor(element[0]);
