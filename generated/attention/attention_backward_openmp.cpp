@@ -2,7 +2,9 @@
 //
 // attention_backward: The gradient of attention by q, k and v, given that of o
 //
-// Plan of attention_backward_f32: threads share B*H, neighbours along D.
+// Phase 1 of attention_backward_f32: threads share B*H, neighbours along D, by parts of S: tiles of S
+//   x R and tiles of S x R and tiles of S x D are folded in registers, where size(S) >= 32.
+// Phase 2: threads share B*H, neighbours along D, unless size(S) >= 32.
 // Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B
 //   + 512 * H * B * R written.
@@ -37,7 +39,9 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardD64Workspace {
-  int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, threads, most_threads;
+  int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
+      sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
+      sum_k_p_v_share_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -46,7 +50,18 @@ struct AttentionBackwardD64Workspace {
     sum_p = reserve(thread_bytes, S, 4);
     sum_d_o_v = reserve(thread_bytes, S * R, 4);
     sum_d_o_o = reserve(thread_bytes, S, 4);
-    s_per_s_r_bh = reserve(thread_bytes, R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 4, 384) * R, 4);
+    p_per_s_r_bh = reserve(thread_bytes, S * R, 4);
+    sum_p_per_s_bh = reserve(thread_bytes, S, 4);
+    sum_d_o_v_per_s_r_bh = reserve(thread_bytes, S * R, 4);
+    sum_d_o_o_per_s_bh = reserve(thread_bytes, S, 4);
+    s_at_hand = reserve(thread_bytes, R, 4);
+    sum_q_k_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 64}).own_bytes(), 1);
+    sum_d_o_v_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 64}).own_bytes(), 1);
+    sum_k_p_v_share_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 64}, {0, R}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -59,100 +74,221 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
                             int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                             int64_t threads) {
   const AttentionBackwardD64Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-  in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
-    float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
-    float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
-    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_index = 0; s_index < S; ++s_index) {
-        float greatest_s = -INFINITY;
-        // One pass along r: greatest_s; fills sum_d_o_v and s_per_s_r_bh.
-        for (int64_t r = 0; r < R; ++r) {
-          float sum_q_k = 0.0f;
-          float sum_d_o_v_here = 0.0f;
-          // One pass along d: sum_q_k and sum_d_o_v_here.
-          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-          Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              0, 64, [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
-                add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                            to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
-                add_product(sum_d_o_v_here_lanes, active,
-                            to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                            to_value<T>(load(&v[(bh * R + r) * 64 + d], active)));
+  if (S >= 32) {
+    const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p = reinterpret_cast<float*>(mine + space.p);
+      float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
+      float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
+      float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
+      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
+      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
+      char* const sum_d_o_v_here_own_panels = mine + space.sum_d_o_v_here_own_panels;
+      char* const sum_k_p_v_share_own_panels = mine + space.sum_k_p_v_share_own_panels;
+      OMP(omp for schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        const int64_t s_index_part = columns_of(R * 4, 384);
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
+          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
+          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, 64},
+              0.0f,
+              [=](int64_t s_index, int64_t d)
+                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
+              [=](auto& right, int64_t d, int64_t r, auto active)
+                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
+              [=](auto& sum_q_k_here, auto left, auto right)
+                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
+              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
+                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
               });
-          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_o_v_here +=
-              across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_o_v[s_index * R + r] = sum_d_o_v_here;
-          const float s = rounded(scale * sum_q_k);
-          greatest_s = maximum(greatest_s, s);
-          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
+          // Tiles of s_index x r stay in registers while they go down d: sum_d_o_v_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_d_o_v_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, 64},
+              0.0f,
+              [=](int64_t s_index, int64_t d)
+                  IN_SET -> float { return to_value<T>(d_o[(bh * S + s_index) * 64 + d]); },
+              [=](auto& right, int64_t d, int64_t r, auto active)
+                  IN_SET { right = to_value<T>(load_every(&v[(bh * R + r) * 64 + d], 64, active)); },
+              [=](auto& sum_d_o_v_here, auto left, auto right)
+                  IN_SET { sum_d_o_v_here = multiply_add(right, left, sum_d_o_v_here); },
+              [=](int64_t s_index, int64_t r, auto active, auto sum_d_o_v_here)
+                  IN_SET { store(&sum_d_o_v[s_index * R + r], active, sum_d_o_v_here); });
+          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+            float greatest_s = -INFINITY;
+            // One pass along r: greatest_s.
+            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
+            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
+              greatest_s_lanes = maximum(
+                  greatest_s_lanes,
+                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
+            });
+            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
+                                   return maximum(one, other);
+                                 }));
+            float sum_p_here = 0.0f;
+            // One pass along r: sum_p_here; fills p.
+            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+              Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  r_block, smaller(r_block + 4096, R), [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                    const auto p_here =
+                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
+                    store(&p[s_index * R + r], active, p_here);
+                    sum_p_here_lanes += keep(active, p_here, 0.0f);
+                  });
+              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            }
+            sum_p[s_index] = sum_p_here;
+            float sum_d_o_o_here = 0.0f;
+            // One pass along d: sum_d_o_o_here.
+            Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_d_o_o_here_lanes, active,
+                          to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                          to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
+            });
+            sum_d_o_o_here +=
+                across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_o_o[s_index] = sum_d_o_o_here;
+          }
+          // Tiles of s_index x d stay in registers while they go down r: sum_k_p_v_share.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_k_p_v_share_own_panels, {s_index_first, s_index_end}, {0, 64},
+              {0, R}, 0.0f,
+              [=](int64_t s_index, int64_t r) IN_SET -> float {
+                return rounded(p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]));
+              },
+              [=](auto& right, int64_t r, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&k[(bh * R + r) * 64 + d], active)); },
+              [=](auto& sum_k_p_v_share, auto left, auto right)
+                  IN_SET { sum_k_p_v_share = multiply_add(right, left, sum_k_p_v_share); },
+              [=](int64_t s_index, int64_t d, auto active, auto sum_k_p_v_share) IN_SET {
+                store_around(&d_q[(bh * S + s_index) * 64 + d], active,
+                             to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])), around_caches);
+              });
         }
-        float sum_p_here = 0.0f;
-        // One pass along r: sum_p_here; fills p.
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
-                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
-                                store(&p[s_index * R + r], active, p_here);
-                                sum_p_here_lanes += keep(active, p_here, 0.0f);
-                              });
-          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        for (int64_t r = 0; r < R; ++r) {
+          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
+            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+            // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+            for (int64_t s_index = 0; s_index < S; ++s_index) {
+              const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+              sum_q_p_v_share += quotient(
+                  to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r] * v_share,
+                  sum_p[s_index]);
+              sum_d_o_p +=
+                  quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r],
+                           sum_p[s_index]);
+            }
+            store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share),
+                         around_caches);
+            store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+          });
         }
-        sum_p[s_index] = sum_p_here;
-        float sum_d_o_o_here = 0.0f;
-        // One pass along d: sum_d_o_o_here.
-        Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
-          add_product(sum_d_o_o_here_lanes, active,
-                      to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                      to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
-        });
-        sum_d_o_o_here +=
-            across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_d_o_o[s_index] = sum_d_o_o_here;
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
-          // One pass along r: sum_k_p_v_share.
+      }
+      if (around_caches) finish_stores();
+    });
+  } else {
+    const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
+      float* const sum_p_per_s_bh = reinterpret_cast<float*>(mine + space.sum_p_per_s_bh);
+      float* const sum_d_o_v_per_s_r_bh = reinterpret_cast<float*>(mine + space.sum_d_o_v_per_s_r_bh);
+      float* const sum_d_o_o_per_s_bh = reinterpret_cast<float*>(mine + space.sum_d_o_o_per_s_bh);
+      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index = 0; s_index < S; ++s_index) {
+          float greatest_s = -INFINITY;
+          // One pass along r: greatest_s; fills sum_d_o_v_per_s_r_bh and s_at_hand.
           for (int64_t r = 0; r < R; ++r) {
-            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o_here;
-            sum_k_p_v_share =
-                multiply_add(to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * p[s_index * R + r],
-                             v_share, sum_k_p_v_share);
+            float sum_q_k = 0.0f;
+            float sum_d_o_v_here = 0.0f;
+            // One pass along d: sum_q_k and sum_d_o_v_here.
+            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 64,
+                                [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
+                                  add_product(sum_q_k_lanes, active,
+                                              to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                                              to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+                                  add_product(sum_d_o_v_here_lanes, active,
+                                              to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                                              to_value<T>(load(&v[(bh * R + r) * 64 + d], active)));
+                                });
+            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_o_v_here +=
+                across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_o_v_per_s_r_bh[s_index * R + r] = sum_d_o_v_here;
+            const float s = rounded(scale * sum_q_k);
+            greatest_s = maximum(greatest_s, s);
+            s_at_hand[r] = rounded(scale * sum_q_k);
           }
-          store_around(&d_q[(bh * S + s_index) * 64 + d], active,
-                       to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
-        });
-      }
-      for (int64_t r = 0; r < R; ++r) {
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
-          Lanes<float, kLanes32> sum_d_o_p = 0.0f;
-          // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
-          for (int64_t s_index = 0; s_index < S; ++s_index) {
-            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-            sum_q_p_v_share += quotient(
-                to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r] * v_share,
-                sum_p[s_index]);
-            sum_d_o_p +=
-                quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r],
-                         sum_p[s_index]);
+          float sum_p_here = 0.0f;
+          // One pass along r: sum_p_here; fills p_per_s_r_bh.
+          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+            Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                                [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
+                                  store(&p_per_s_r_bh[s_index * R + r], active, p_here);
+                                  sum_p_here_lanes += keep(active, p_here, 0.0f);
+                                });
+            sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }
-          store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share),
-                       around_caches);
-          store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
-        });
+          sum_p_per_s_bh[s_index] = sum_p_here;
+          float sum_d_o_o_here = 0.0f;
+          // One pass along d: sum_d_o_o_here.
+          Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_d_o_o_here_lanes, active,
+                        to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
+                        to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
+          });
+          sum_d_o_o_here +=
+              across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_o_o_per_s_bh[s_index] = sum_d_o_o_here;
+          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
+            // One pass along r: sum_k_p_v_share.
+            for (int64_t r = 0; r < R; ++r) {
+              const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_here;
+              sum_k_p_v_share = multiply_add(
+                  to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * p_per_s_r_bh[s_index * R + r],
+                  v_share, sum_k_p_v_share);
+            }
+            store_around(&d_q[(bh * S + s_index) * 64 + d], active,
+                         to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
+          });
+        }
+        for (int64_t r = 0; r < R; ++r) {
+          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
+            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+            // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+            for (int64_t s_index = 0; s_index < S; ++s_index) {
+              const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_per_s_bh[s_index];
+              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
+                                              p_per_s_r_bh[s_index * R + r] * v_share,
+                                          sum_p_per_s_bh[s_index]);
+              sum_d_o_p += quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)) *
+                                        p_per_s_r_bh[s_index * R + r],
+                                    sum_p_per_s_bh[s_index]);
+            }
+            store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share),
+                         around_caches);
+            store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+          });
+        }
       }
-    }
-    if (around_caches) finish_stores();
-  });
+      if (around_caches) finish_stores();
+    });
+  }
 }
 
 // Where the intermediates lie in the workspace.
@@ -283,7 +419,9 @@ void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, cons
 
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardD128Workspace {
-  int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, threads, most_threads;
+  int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
+      sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
+      sum_k_p_v_share_own_panels, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -292,7 +430,18 @@ struct AttentionBackwardD128Workspace {
     sum_p = reserve(thread_bytes, S, 4);
     sum_d_o_v = reserve(thread_bytes, S * R, 4);
     sum_d_o_o = reserve(thread_bytes, S, 4);
-    s_per_s_r_bh = reserve(thread_bytes, R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 4, 384) * R, 4);
+    p_per_s_r_bh = reserve(thread_bytes, S * R, 4);
+    sum_p_per_s_bh = reserve(thread_bytes, S, 4);
+    sum_d_o_v_per_s_r_bh = reserve(thread_bytes, S * R, 4);
+    sum_d_o_o_per_s_bh = reserve(thread_bytes, S, 4);
+    s_at_hand = reserve(thread_bytes, R, 4);
+    sum_q_k_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 128}).own_bytes(), 1);
+    sum_d_o_v_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 128}).own_bytes(), 1);
+    sum_k_p_v_share_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 128}, {0, R}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -305,101 +454,221 @@ void attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Store
                              Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                              char* workspace, int64_t threads) {
   const AttentionBackwardD128Workspace space(B, H, S, D, R);
-  const bool around_caches = B * H * R * 128 * (2 * kBytes<T>)+B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-  in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
-    float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
-    float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
-    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_index = 0; s_index < S; ++s_index) {
-        float greatest_s = -INFINITY;
-        // One pass along r: greatest_s; fills sum_d_o_v and s_per_s_r_bh.
+  if (S >= 32) {
+    const bool around_caches = B * H * R * 128 * (2 * kBytes<T>)+B * H * S * 128 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p = reinterpret_cast<float*>(mine + space.p);
+      float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
+      float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
+      float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
+      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
+      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
+      char* const sum_d_o_v_here_own_panels = mine + space.sum_d_o_v_here_own_panels;
+      char* const sum_k_p_v_share_own_panels = mine + space.sum_k_p_v_share_own_panels;
+      OMP(omp for schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        const int64_t s_index_part = columns_of(R * 4, 384);
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
+          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
+          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, 128},
+              0.0f,
+              [=](int64_t s_index, int64_t d)
+                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
+              [=](auto& right, int64_t d, int64_t r, auto active)
+                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
+              [=](auto& sum_q_k_here, auto left, auto right)
+                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
+              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
+                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
+              });
+          // Tiles of s_index x r stay in registers while they go down d: sum_d_o_v_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_d_o_v_here_own_panels, {s_index_first, s_index_end}, {0, R},
+              {0, 128}, 0.0f,
+              [=](int64_t s_index, int64_t d)
+                  IN_SET -> float { return to_value<T>(d_o[(bh * S + s_index) * 128 + d]); },
+              [=](auto& right, int64_t d, int64_t r, auto active)
+                  IN_SET { right = to_value<T>(load_every(&v[(bh * R + r) * 128 + d], 128, active)); },
+              [=](auto& sum_d_o_v_here, auto left, auto right)
+                  IN_SET { sum_d_o_v_here = multiply_add(right, left, sum_d_o_v_here); },
+              [=](int64_t s_index, int64_t r, auto active, auto sum_d_o_v_here)
+                  IN_SET { store(&sum_d_o_v[s_index * R + r], active, sum_d_o_v_here); });
+          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+            float greatest_s = -INFINITY;
+            // One pass along r: greatest_s.
+            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
+            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
+              greatest_s_lanes = maximum(
+                  greatest_s_lanes,
+                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
+            });
+            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
+                                   return maximum(one, other);
+                                 }));
+            float sum_p_here = 0.0f;
+            // One pass along r: sum_p_here; fills p.
+            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+              Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  r_block, smaller(r_block + 4096, R), [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                    const auto p_here =
+                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
+                    store(&p[s_index * R + r], active, p_here);
+                    sum_p_here_lanes += keep(active, p_here, 0.0f);
+                  });
+              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            }
+            sum_p[s_index] = sum_p_here;
+            float sum_d_o_o_here = 0.0f;
+            // One pass along d: sum_d_o_o_here.
+            Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 128, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_d_o_o_here_lanes, active,
+                          to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
+                          to_value<T>(load(&o[(bh * S + s_index) * 128 + d], active)));
+            });
+            sum_d_o_o_here +=
+                across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_o_o[s_index] = sum_d_o_o_here;
+          }
+          // Tiles of s_index x d stay in registers while they go down r: sum_k_p_v_share.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_k_p_v_share_own_panels, {s_index_first, s_index_end}, {0, 128},
+              {0, R}, 0.0f,
+              [=](int64_t s_index, int64_t r) IN_SET -> float {
+                return rounded(p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]));
+              },
+              [=](auto& right, int64_t r, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&k[(bh * R + r) * 128 + d], active)); },
+              [=](auto& sum_k_p_v_share, auto left, auto right)
+                  IN_SET { sum_k_p_v_share = multiply_add(right, left, sum_k_p_v_share); },
+              [=](int64_t s_index, int64_t d, auto active, auto sum_k_p_v_share) IN_SET {
+                store_around(&d_q[(bh * S + s_index) * 128 + d], active,
+                             to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])), around_caches);
+              });
+        }
         for (int64_t r = 0; r < R; ++r) {
-          float sum_q_k = 0.0f;
-          float sum_d_o_v_here = 0.0f;
-          // One pass along d: sum_q_k and sum_d_o_v_here.
-          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-          Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128,
-                              [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
-                                add_product(sum_q_k_lanes, active,
-                                            to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                                            to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-                                add_product(sum_d_o_v_here_lanes, active,
-                                            to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
-                                            to_value<T>(load(&v[(bh * R + r) * 128 + d], active)));
-                              });
-          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_o_v_here +=
-              across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_o_v[s_index * R + r] = sum_d_o_v_here;
-          const float s = rounded(scale * sum_q_k);
-          greatest_s = maximum(greatest_s, s);
-          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
+          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
+            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+            // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+            for (int64_t s_index = 0; s_index < S; ++s_index) {
+              const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
+              sum_q_p_v_share += quotient(
+                  to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r] * v_share,
+                  sum_p[s_index]);
+              sum_d_o_p +=
+                  quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r],
+                           sum_p[s_index]);
+            }
+            store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share),
+                         around_caches);
+            store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+          });
         }
-        float sum_p_here = 0.0f;
-        // One pass along r: sum_p_here; fills p.
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
-                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
-                                store(&p[s_index * R + r], active, p_here);
-                                sum_p_here_lanes += keep(active, p_here, 0.0f);
-                              });
-          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        }
-        sum_p[s_index] = sum_p_here;
-        float sum_d_o_o_here = 0.0f;
-        // One pass along d: sum_d_o_o_here.
-        Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-        for_lanes<kLanes32>(0, 128, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
-          add_product(sum_d_o_o_here_lanes, active,
-                      to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
-                      to_value<T>(load(&o[(bh * S + s_index) * 128 + d], active)));
-        });
-        sum_d_o_o_here +=
-            across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_d_o_o[s_index] = sum_d_o_o_here;
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
-          // One pass along r: sum_k_p_v_share.
+      }
+      if (around_caches) finish_stores();
+    });
+  } else {
+    const bool around_caches = B * H * R * 128 * (2 * kBytes<T>)+B * H * S * 128 * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
+      float* const sum_p_per_s_bh = reinterpret_cast<float*>(mine + space.sum_p_per_s_bh);
+      float* const sum_d_o_v_per_s_r_bh = reinterpret_cast<float*>(mine + space.sum_d_o_v_per_s_r_bh);
+      float* const sum_d_o_o_per_s_bh = reinterpret_cast<float*>(mine + space.sum_d_o_o_per_s_bh);
+      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index = 0; s_index < S; ++s_index) {
+          float greatest_s = -INFINITY;
+          // One pass along r: greatest_s; fills sum_d_o_v_per_s_r_bh and s_at_hand.
           for (int64_t r = 0; r < R; ++r) {
-            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o_here;
-            sum_k_p_v_share =
-                multiply_add(to_value<T>(load(&k[(bh * R + r) * 128 + d], active)) * p[s_index * R + r],
-                             v_share, sum_k_p_v_share);
+            float sum_q_k = 0.0f;
+            float sum_d_o_v_here = 0.0f;
+            // One pass along d: sum_q_k and sum_d_o_v_here.
+            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+            Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
+            for_lanes<kLanes32>(0, 128,
+                                [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
+                                  add_product(sum_q_k_lanes, active,
+                                              to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
+                                              to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
+                                  add_product(sum_d_o_v_here_lanes, active,
+                                              to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
+                                              to_value<T>(load(&v[(bh * R + r) * 128 + d], active)));
+                                });
+            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_o_v_here +=
+                across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_o_v_per_s_r_bh[s_index * R + r] = sum_d_o_v_here;
+            const float s = rounded(scale * sum_q_k);
+            greatest_s = maximum(greatest_s, s);
+            s_at_hand[r] = rounded(scale * sum_q_k);
           }
-          store_around(&d_q[(bh * S + s_index) * 128 + d], active,
-                       to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
-        });
-      }
-      for (int64_t r = 0; r < R; ++r) {
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
-          Lanes<float, kLanes32> sum_d_o_p = 0.0f;
-          // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
-          for (int64_t s_index = 0; s_index < S; ++s_index) {
-            const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-            sum_q_p_v_share += quotient(
-                to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r] * v_share,
-                sum_p[s_index]);
-            sum_d_o_p +=
-                quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r],
-                         sum_p[s_index]);
+          float sum_p_here = 0.0f;
+          // One pass along r: sum_p_here; fills p_per_s_r_bh.
+          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+            Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                                [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
+                                  store(&p_per_s_r_bh[s_index * R + r], active, p_here);
+                                  sum_p_here_lanes += keep(active, p_here, 0.0f);
+                                });
+            sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }
-          store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share),
-                       around_caches);
-          store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
-        });
+          sum_p_per_s_bh[s_index] = sum_p_here;
+          float sum_d_o_o_here = 0.0f;
+          // One pass along d: sum_d_o_o_here.
+          Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_d_o_o_here_lanes, active,
+                        to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
+                        to_value<T>(load(&o[(bh * S + s_index) * 128 + d], active)));
+          });
+          sum_d_o_o_here +=
+              across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_o_o_per_s_bh[s_index] = sum_d_o_o_here;
+          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
+            // One pass along r: sum_k_p_v_share.
+            for (int64_t r = 0; r < R; ++r) {
+              const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_here;
+              sum_k_p_v_share = multiply_add(
+                  to_value<T>(load(&k[(bh * R + r) * 128 + d], active)) * p_per_s_r_bh[s_index * R + r],
+                  v_share, sum_k_p_v_share);
+            }
+            store_around(&d_q[(bh * S + s_index) * 128 + d], active,
+                         to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
+          });
+        }
+        for (int64_t r = 0; r < R; ++r) {
+          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
+            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
+            // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
+            for (int64_t s_index = 0; s_index < S; ++s_index) {
+              const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_per_s_bh[s_index];
+              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) *
+                                              p_per_s_r_bh[s_index * R + r] * v_share,
+                                          sum_p_per_s_bh[s_index]);
+              sum_d_o_p += quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)) *
+                                        p_per_s_r_bh[s_index * R + r],
+                                    sum_p_per_s_bh[s_index]);
+            }
+            store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share),
+                         around_caches);
+            store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+          });
+        }
       }
-    }
-    if (around_caches) finish_stores();
-  });
+      if (around_caches) finish_stores();
+    });
+  }
 }
 
 // Where the intermediates lie in the workspace.

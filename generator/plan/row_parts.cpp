@@ -28,46 +28,76 @@ enum class Way { whole, fold, as_it_is };
 class RowParts {
 public:
   // Of the first `count` loops of the work list, `row` is the one that goes over rows. It becomes the last one.
-  RowParts(const Plan &plan, size_t phase, int count, size_t row) : given_(plan), phase_(phase) {
-    const std::vector<const PlanNode *> loops = leading_loops(plan.phases[phase].nodes.front(), count);
-    for (const PlanNode *loop : loops)
-      loops_.push_back(without_body(*loop));
+  RowParts(const Plan &plan, size_t phase, int count, size_t row) : RowParts(plan, phase, count) {
     std::rotate(loops_.begin() + static_cast<std::ptrdiff_t>(row),
                 loops_.begin() + static_cast<std::ptrdiff_t>(row) + 1, loops_.end());
-    list_ = &loops.back()->body;
+    row_ = loops_.back();
+    loops_.pop_back();
+  }
+  // Rows are what this statement in the list of an item goes over.
+  static RowParts inside(const Plan &plan, size_t phase, size_t at) {
+    RowParts out(plan, phase, plan.phases[phase].split);
+    out.at_ = at;
+    const PlanNode &loop = (*out.list_)[at];
+    out.row_ = without_body(loop);
+    out.list_ = &loop.body;
+    return out;
   }
 
-  AxisId rows() const { return row().axis; }
+  AxisId rows() const { return row_.axis; }
 
   // The plan in which the phase goes over parts of rows; nothing where that brings no contraction.
   std::optional<Plan> run() {
     if (!may_be_parted())
       return std::nullopt;
-    choose_ways(*list_);
-    while (any_taken()) {
+    while (true) {
       Plan plan = given_;
       marked_.clear();
-      PlanNode parts = row();
+      PlanNode parts = row_;
       parts.parts = kMostRows;
       parts.row_by_row = true;
       parts.body = distributed(plan, *list_);
-      Nodes loops(loops_.begin(), loops_.end() - 1);
-      loops.push_back(parts);
-      plan.phases[phase_].nodes = {wrapped(loops, parts.body)};
-      plan.phases[phase_].split = static_cast<int>(loops.size());
+      if (marked_.empty())
+        return std::nullopt;
+      put(plan, std::move(parts));
       place_variables(plan);
       if (marked_are_contractions(plan))
         return with_room(std::move(plan));
     }
-    return std::nullopt;
   }
 
 private:
-  const PlanNode &row() const { return loops_.back(); }
+  // A loop in the list, and what is left of it when so many folds have been taken out.
+  using Candidate = std::pair<const PlanNode *, int>;
+
+  RowParts(const Plan &plan, size_t phase, int count) : given_(plan), phase_(phase) {
+    const std::vector<const PlanNode *> loops = leading_loops(plan.phases[phase].nodes.front(), count);
+    for (const PlanNode *loop : loops)
+      loops_.push_back(without_body(*loop));
+    list_ = &loops.back()->body;
+  }
+
+  void put(Plan &plan, PlanNode parts) const {
+    Phase &phase = plan.phases[phase_];
+    Nodes list = {std::move(parts)};
+    if (at_) {
+      std::swap(list, leading_list(phase));
+      list[*at_] = std::move(leading_list(phase).front());
+    } else {
+      phase.split = static_cast<int>(loops_.size()) + 1;
+    }
+    phase.nodes = loops_.empty() ? list : Nodes{wrapped(loops_, std::move(list))};
+  }
+  Nodes &leading_list(Phase &phase) const {
+    Nodes *list = &phase.nodes;
+    for (size_t i = 0; i < loops_.size(); ++i)
+      list = &list->front().body;
+    return *list;
+  }
 
   bool may_be_parted() const {
     const std::vector<Axis> &axes = given_.kernel.axes;
-    bool fits = row().kind == PlanNode::Kind::loop && is_loop(row(), PlanNode::Order::parallel) &&
+    bool fits = row_.kind == PlanNode::Kind::loop && is_loop(row_, PlanNode::Order::parallel) &&
                 axes[rows()].ragged == kNone && !given_.shares.contains(rows()) && !sets_lengths() &&
                 most_positions(axes[rows()]).value_or(kManyRows) >= kManyRows &&
                 std::none_of(list_->begin(), list_->end(), jumps_out);
@@ -91,59 +121,60 @@ private:
     return node.kind == PlanNode::Kind::steps && node.order == PlanNode::Order::ordered;
   }
 
-  void choose_ways(const Nodes &list) {
-    for (const PlanNode &node : list) {
-      if (is_ordered_steps(node))
-        choose_ways(node.body);
-      if (node.kind == PlanNode::Kind::loop && contains_loop(node.body))
-        ways_[&node] = is_parallel_loop(node) ? Way::whole : Way::fold;
-    }
+  // `node`: what the candidate is by now.
+  Way &way_of(const Candidate &candidate, const PlanNode &node) {
+    const bool fits = node.kind == PlanNode::Kind::loop && contains_loop(node.body);
+    const Way first = !fits ? Way::as_it_is : is_parallel_loop(node) ? Way::whole : Way::fold;
+    return ways_.try_emplace(candidate, first).first->second;
   }
-  bool is_taken(const PlanNode &node) const {
-    const auto way = ways_.find(&node);
-    return way != ways_.end() && way->second != Way::as_it_is;
-  }
-  bool any_taken() const {
-    return std::any_of(ways_.begin(), ways_.end(), [](const auto &way) { return way.second != Way::as_it_is; });
-  }
-  void next_way(const PlanNode &node) {
-    Way &way = ways_[&node];
-    way = way == Way::whole ? Way::fold : Way::as_it_is;
-  }
+  static void go_on(Way &way) { way = way == Way::whole ? Way::fold : Way::as_it_is; }
 
   // The statements, each run of them, and each contraction, in a loop over the rows of the part.
   Nodes distributed(Plan &plan, const Nodes &list) {
     Nodes out, run; // run: what comes next
-    const auto put = [&](Nodes some) {
+    const auto put_run = [&](Nodes some) {
       if (!some.empty())
         out.push_back(over_rows(std::move(some)));
     };
     for (const PlanNode &node : list) {
       if (is_ordered_steps(node) && contains_taken(node.body)) {
-        put(std::exchange(run, {}));
+        put_run(std::exchange(run, {}));
         out.push_back(without_body(node));
         out.back().body = distributed(plan, node.body);
         continue;
       }
-      const std::optional<FoldAlone> fold = is_taken(node) ? take(plan, node) : std::nullopt;
-      if (!fold) {
-        run.push_back(node);
-        continue;
+      Nodes left = {node};
+      for (int taken = 0; !left.empty(); ++taken) {
+        const Candidate candidate = {&node, taken};
+        const std::optional<FoldAlone> fold = take(plan, way_of(candidate, left.front()), left.front());
+        if (!fold) {
+          run.push_back(std::move(left.front()));
+          break;
+        }
+        put_run(needed_before(plan.kernel, fold->alone, run));
+        out.push_back(over_rows({fold->alone}));
+        out.back().contraction = Contraction{}; // it is to be one
+        marked_.push_back(candidate);
+        left = fold->rest;
       }
-      put(needed_before(plan.kernel, fold->alone, run));
-      out.push_back(over_rows({fold->alone}));
-      out.back().contraction = Contraction{}; // it is to be one
-      marked_.push_back(&node);
-      run.insert(run.end(), fold->rest.begin(), fold->rest.end());
     }
-    put(run);
+    put_run(run);
     return out;
   }
 
-  bool contains_taken(const Nodes &list) const {
+  bool contains_taken(const Nodes &list) {
     return std::any_of(list.begin(), list.end(), [&](const PlanNode &node) {
-      return is_taken(node) || (is_ordered_steps(node) && contains_taken(node.body));
+      return way_of({&node, 0}, node) != Way::as_it_is || (is_ordered_steps(node) && contains_taken(node.body));
     });
+  }
+
+  static std::optional<FoldAlone> take(Plan &plan, Way &way, const PlanNode &node) {
+    if (way == Way::whole)
+      return FoldAlone{node, {}};
+    std::optional<FoldAlone> fold = way == Way::fold ? take_out_fold(plan, node) : std::nullopt;
+    if (!fold)
+      way = Way::as_it_is;
+    return fold;
   }
 
   // Takes out of the run what must come before the node; the rest may as well come after it, beside what reads it.
@@ -161,17 +192,8 @@ private:
     return before;
   }
 
-  std::optional<FoldAlone> take(Plan &plan, const PlanNode &node) {
-    if (ways_.at(&node) == Way::whole)
-      return FoldAlone{node, {}};
-    std::optional<FoldAlone> fold = take_out_fold(plan, node);
-    if (!fold)
-      next_way(node);
-    return fold;
-  }
-
   PlanNode over_rows(Nodes body) const {
-    PlanNode loop = row();
+    PlanNode loop = row_;
     loop.body = std::move(body);
     return loop;
   }
@@ -181,16 +203,16 @@ private:
     bool all = true;
     auto marked = marked_.begin();
     for_each_node(plan.phases[phase_].nodes.front(), [&](PlanNode &node) {
-      if (!node.contraction || marked == marked_.end() || node.axis != rows())
+      if (!node.contraction || node.contraction->left != kNone)
         return;
       node.contraction.reset();
-      const PlanNode &given = **marked++;
+      Way &way = ways_.at(*marked++);
       if (make_contraction(plan, node))
         return;
-      next_way(given);
+      go_on(way);
       all = false;
     });
-    return all && !marked_.empty();
+    return all;
   }
 
   // What rows keep lies in memory for a part of them; nothing where it cannot.
@@ -213,9 +235,7 @@ private:
       else
         same->second += bytes;
     }
-    PlanNode *parts = &plan.phases[phase_].nodes.front();
-    for (size_t i = 1; i < loops_.size(); ++i)
-      parts = &parts->body.front();
+    PlanNode *const parts = &leading_list(plan.phases[phase_])[at_.value_or(0)];
     for (const auto &[elements, bytes] : kept) {
       const Size some = Size::make(Size::Op::multiply, {elements, Size::integer(bytes)});
       parts->kept = parts->kept ? Size::make(Size::Op::add, {*parts->kept, some}) : some;
@@ -242,30 +262,53 @@ private:
 
   const Plan &given_;
   const size_t phase_;
-  Nodes loops_; // of the work list, outermost first
+  std::optional<size_t> at_; // where in the list of an item its rows are gone through
+  Nodes loops_;              // of the work list, outermost first, less that over rows
+  PlanNode row_;
   const Nodes *list_ = nullptr;
-  std::map<const PlanNode *, Way> ways_;
-  std::vector<const PlanNode *> marked_; // of the loops that are to be contractions, what they are made of, in order
+  std::map<Candidate, Way> ways_;
+  std::vector<Candidate> marked_; // of the loops that are to be contractions, what they are made of, in order
 };
 
-// In parts where rows are many; for calls with fewer it is as it was.
-std::optional<Plan> parted(const Plan &plan, size_t phase, int count, size_t row) {
-  RowParts parts(plan, phase, count, row);
-  if (!parts.run())
-    return std::nullopt;
-  Plan both = plan;
-  add_alternative(both, phase, have_at_least(both.kernel, {parts.rows()}, kManyRows));
-  both.phases[phase + 1].whole = true;
-  return RowParts(both, phase, count, row).run();
+// Items of the work list in which rows are gone through, by parts of those.
+std::optional<Plan> with_inner_parts(const Plan &plan, size_t phase, AxisId &rows) {
+  std::optional<Plan> out;
+  const Nodes list = leading_loops(plan.phases[phase].nodes.front(), plan.phases[phase].split).back()->body;
+  for (size_t at = 0; at < list.size(); ++at) {
+    if (!is_parallel_loop(list[at]))
+      continue;
+    const Plan before = out ? *out : plan;
+    std::optional<Plan> one = RowParts::inside(before, phase, at).run();
+    if (!one)
+      continue;
+    out = std::move(one);
+    rows = list[at].axis;
+  }
+  return out;
 }
 
-// Rows may be what any of the loops goes over.
-std::optional<Plan> parted(const Plan &plan, size_t phase) {
+// Rows may be what any of the loops goes over, or what items go over inside.
+std::optional<Plan> in_parts(const Plan &plan, size_t phase, AxisId &rows) {
   for (int count : work_lists(plan.phases[phase]))
-    for (int row = count; row-- > 0;)
-      if (std::optional<Plan> out = parted(plan, phase, count, static_cast<size_t>(row)))
+    for (int row = count; row-- > 0;) {
+      RowParts parts(plan, phase, count, static_cast<size_t>(row));
+      rows = parts.rows();
+      if (std::optional<Plan> out = parts.run())
         return out;
-  return std::nullopt;
+    }
+  return with_inner_parts(plan, phase, rows);
+}
+
+// In parts where rows are many; for calls with fewer it is as it was.
+std::optional<Plan> parted(const Plan &plan, size_t phase) {
+  AxisId rows = kNone;
+  if (!in_parts(plan, phase, rows))
+    return std::nullopt;
+  Plan both = plan;
+  add_alternative(both, phase, have_at_least(both.kernel, {rows}, kManyRows));
+  both.phases[phase + 1].whole = true;
+  place_variables(both);
+  return in_parts(both, phase, rows);
 }
 
 } // namespace
