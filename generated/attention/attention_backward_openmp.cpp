@@ -2,9 +2,10 @@
 //
 // attention_backward: The gradient of attention by q, k and v, given that of o
 //
-// Phase 1 of attention_backward_f32: threads share B*H, neighbours along D, by parts of S: tiles of S
-//   x R and tiles of S x R and tiles of S x D are folded in registers, where size(S) >= 32.
-// Phase 2: threads share B*H, neighbours along D, unless size(S) >= 32.
+// Phase 1 of attention_backward_f32: threads share B*H, neighbours along D, by parts of R: tiles of S
+//   x R and tiles of S x R and tiles of S x D and tiles of R x D and tiles of R x D are folded in
+//   registers, where size(R) >= 32.
+// Phase 2: threads share B*H, neighbours along D, unless size(R) >= 32.
 // Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
 // Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B
 //   + 512 * H * B * R written.
@@ -41,7 +42,8 @@ using namespace kgen_openmp::KGEN_SET;
 struct AttentionBackwardD64Workspace {
   int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
       sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
-      sum_k_p_v_share_own_panels, threads, most_threads;
+      sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels, threads,
+      most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -62,6 +64,10 @@ struct AttentionBackwardD64Workspace {
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 64}).own_bytes(), 1);
     sum_k_p_v_share_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 64}, {0, R}).own_bytes(), 1);
+    sum_q_p_v_share_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
+    sum_d_o_p_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -74,7 +80,7 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
                             int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
                             int64_t threads) {
   const AttentionBackwardD64Workspace space(B, H, S, D, R);
-  if (S >= 32) {
+  if (R >= 32) {
     const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -86,6 +92,8 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
       char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
       char* const sum_d_o_v_here_own_panels = mine + space.sum_d_o_v_here_own_panels;
       char* const sum_k_p_v_share_own_panels = mine + space.sum_k_p_v_share_own_panels;
+      char* const sum_q_p_v_share_here_own_panels = mine + space.sum_q_p_v_share_here_own_panels;
+      char* const sum_d_o_p_own_panels = mine + space.sum_d_o_p_own_panels;
       OMP(omp for schedule(static) nowait)
       for (int64_t bh = 0; bh < B * H; ++bh) {
         const int64_t s_index_part = columns_of(R * 4, 384);
@@ -170,24 +178,34 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
                              to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])), around_caches);
               });
         }
-        for (int64_t r = 0; r < R; ++r) {
-          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
-            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
-            // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-              sum_q_p_v_share += quotient(
-                  to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r] * v_share,
-                  sum_p[s_index]);
-              sum_d_o_p +=
-                  quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r],
-                           sum_p[s_index]);
-            }
-            store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share),
-                         around_caches);
-            store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
-          });
+        for (int64_t r_first = 0; r_first < R; r_first += 384) {
+          const int64_t r_end = smaller(r_first + 384, R);
+          // Tiles of r x d stay in registers while they go down s_index: sum_q_p_v_share_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_q_p_v_share_here_own_panels, {r_first, r_end}, {0, 64}, {0, S}, 0.0f,
+              [=](int64_t r, int64_t s_index) IN_SET -> float {
+                return p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]) /
+                       sum_p[s_index];
+              },
+              [=](auto& right, int64_t s_index, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)); },
+              [=](auto& sum_q_p_v_share_here, auto left, auto right)
+                  IN_SET { sum_q_p_v_share_here = multiply_add(right, left, sum_q_p_v_share_here); },
+              [=](int64_t r, int64_t d, auto active, auto sum_q_p_v_share_here) IN_SET {
+                store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share_here),
+                             around_caches);
+              });
+          // Tiles of r x d stay in registers while they go down s_index: sum_d_o_p.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_d_o_p_own_panels, {r_first, r_end}, {0, 64}, {0, S}, 0.0f,
+              [=](int64_t r, int64_t s_index) IN_SET -> float { return p[s_index * R + r] / sum_p[s_index]; },
+              [=](auto& right, int64_t s_index, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)); },
+              [=](auto& sum_d_o_p, auto left, auto right)
+                  IN_SET { sum_d_o_p = multiply_add(right, left, sum_d_o_p); },
+              [=](int64_t r, int64_t d, auto active, auto sum_d_o_p) IN_SET {
+                store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+              });
         }
       }
       if (around_caches) finish_stores();
@@ -421,7 +439,8 @@ void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, cons
 struct AttentionBackwardD128Workspace {
   int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
       sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
-      sum_k_p_v_share_own_panels, threads, most_threads;
+      sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels, threads,
+      most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
@@ -442,6 +461,10 @@ struct AttentionBackwardD128Workspace {
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 128}).own_bytes(), 1);
     sum_k_p_v_share_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 128}, {0, R}).own_bytes(), 1);
+    sum_q_p_v_share_here_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 128}, {0, S}).own_bytes(), 1);
+    sum_d_o_p_own_panels =
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 128}, {0, S}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -454,7 +477,7 @@ void attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Store
                              Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                              char* workspace, int64_t threads) {
   const AttentionBackwardD128Workspace space(B, H, S, D, R);
-  if (S >= 32) {
+  if (R >= 32) {
     const bool around_caches = B * H * R * 128 * (2 * kBytes<T>)+B * H * S * 128 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -466,6 +489,8 @@ void attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Store
       char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
       char* const sum_d_o_v_here_own_panels = mine + space.sum_d_o_v_here_own_panels;
       char* const sum_k_p_v_share_own_panels = mine + space.sum_k_p_v_share_own_panels;
+      char* const sum_q_p_v_share_here_own_panels = mine + space.sum_q_p_v_share_here_own_panels;
+      char* const sum_d_o_p_own_panels = mine + space.sum_d_o_p_own_panels;
       OMP(omp for schedule(static) nowait)
       for (int64_t bh = 0; bh < B * H; ++bh) {
         const int64_t s_index_part = columns_of(R * 4, 384);
@@ -550,24 +575,35 @@ void attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Store
                              to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])), around_caches);
               });
         }
-        for (int64_t r = 0; r < R; ++r) {
-          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
-            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
-            // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-              sum_q_p_v_share += quotient(
-                  to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r] * v_share,
-                  sum_p[s_index]);
-              sum_d_o_p +=
-                  quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r],
-                           sum_p[s_index]);
-            }
-            store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share),
-                         around_caches);
-            store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
-          });
+        for (int64_t r_first = 0; r_first < R; r_first += 384) {
+          const int64_t r_end = smaller(r_first + 384, R);
+          // Tiles of r x d stay in registers while they go down s_index: sum_q_p_v_share_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_q_p_v_share_here_own_panels, {r_first, r_end}, {0, 128}, {0, S},
+              0.0f,
+              [=](int64_t r, int64_t s_index) IN_SET -> float {
+                return p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]) /
+                       sum_p[s_index];
+              },
+              [=](auto& right, int64_t s_index, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)); },
+              [=](auto& sum_q_p_v_share_here, auto left, auto right)
+                  IN_SET { sum_q_p_v_share_here = multiply_add(right, left, sum_q_p_v_share_here); },
+              [=](int64_t r, int64_t d, auto active, auto sum_q_p_v_share_here) IN_SET {
+                store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share_here),
+                             around_caches);
+              });
+          // Tiles of r x d stay in registers while they go down s_index: sum_d_o_p.
+          contract<kLanes32, float, float, float>(
+              each_alone(), nullptr, sum_d_o_p_own_panels, {r_first, r_end}, {0, 128}, {0, S}, 0.0f,
+              [=](int64_t r, int64_t s_index) IN_SET -> float { return p[s_index * R + r] / sum_p[s_index]; },
+              [=](auto& right, int64_t s_index, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)); },
+              [=](auto& sum_d_o_p, auto left, auto right)
+                  IN_SET { sum_d_o_p = multiply_add(right, left, sum_d_o_p); },
+              [=](int64_t r, int64_t d, auto active, auto sum_d_o_p) IN_SET {
+                store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+              });
         }
       }
       if (around_caches) finish_stores();

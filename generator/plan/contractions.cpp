@@ -162,34 +162,44 @@ private:
     return (!depth || *depth >= kLeastDepth) && (!columns || *columns >= kLeastColumns);
   }
 
-  void factors_of(ExprId id, std::vector<ExprId> &out) const {
+  struct Product {
+    std::vector<ExprId> factors, divisors;
+  };
+  void factors_of(ExprId id, Product &out, bool divides = false) const {
     const Expr &e = kernel_.expr(id);
-    if (e.op != Op::mul)
-      return out.push_back(id);
-    for (ExprId arg : e.args)
-      factors_of(arg, out);
+    const bool quotient = e.op == Op::div && is_floating(e.type);
+    if (e.op != Op::mul && !quotient)
+      return (divides ? out.divisors : out.factors).push_back(id);
+    factors_of(e.args[0], out, divides);
+    factors_of(e.args[1], out, divides != quotient);
   }
 
-  ExprId product(const std::vector<ExprId> &factors) {
-    ExprId out = factors.front();
-    for (size_t i = 1; i < factors.size(); ++i)
-      out = make_op(kernel_, Op::mul, kernel_.expr(out).type, {out, factors[i]});
+  ExprId value_of(const Product &product) {
+    ExprId out = product.factors.front();
+    for (size_t i = 1; i < product.factors.size(); ++i)
+      out = make_op(kernel_, Op::mul, kernel_.expr(out).type, {out, product.factors[i]});
+    for (ExprId divisor : product.divisors)
+      out = make_op(kernel_, Op::div, kernel_.expr(out).type, {out, divisor});
     return out;
   }
 
   // Where the element is a product, its factors are put together by the side that they belong to.
   void sort_factors() {
-    std::vector<ExprId> factors, left, right;
-    factors_of(nest_.step.value, factors);
-    for (ExprId id : factors) {
-      const AxisSet axes = kernel_.expr(id).axes;
-      if (!(axes & rows_).empty() && !(axes & columns_).empty())
-        return;
-      ((axes & columns_).empty() ? left : right).push_back(id);
-    }
-    if (!left.empty() && !right.empty())
+    Product all, left, right;
+    factors_of(nest_.step.value, all);
+    bool fits = true;
+    const auto sort = [&](std::vector<ExprId> Product::*list) {
+      for (ExprId id : all.*list) {
+        const AxisSet axes = kernel_.expr(id).axes;
+        fits = fits && ((axes & rows_).empty() || (axes & columns_).empty());
+        ((axes & columns_).empty() ? left.*list : right.*list).push_back(id);
+      }
+    };
+    sort(&Product::factors);
+    sort(&Product::divisors);
+    if (fits && !left.factors.empty() && !right.factors.empty())
       nest_.step.value =
-          make_op(kernel_, Op::mul, kernel_.expr(nest_.step.value).type, {product(left), product(right)});
+          make_op(kernel_, Op::mul, kernel_.expr(nest_.step.value).type, {value_of(left), value_of(right)});
   }
 
   // The largest parts of the element that belong to one side: there is one on each.

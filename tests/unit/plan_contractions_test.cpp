@@ -41,6 +41,9 @@ TEST_CASE("factors of a product are put together by their side") {
       plan_of(kProduct + "inputs.s = \"f32[K]\"\ninputs.t = \"f32[N]\"\n", "z = dot(x, s * y * t, K);");
   CHECK(plan.find("left = round.f32(x * s)\n") != std::string::npos);
   CHECK(plan.find("right = round.f32(y * t)\n") != std::string::npos);
+  const std::string divided =
+      plan_of(kProduct + "inputs.s = \"f32[K]\"\ninputs.t = \"f32[M]\"\n", "z = sum(y * x * s / t, K);");
+  CHECK(divided.find(": tiles of M x N") != std::string::npos);
 }
 
 TEST_CASE("neighbours in the result are columns, and rows and columns may be several axes") {
@@ -102,6 +105,15 @@ TEST_CASE("products inside of rows are contractions for parts of the rows, which
     CHECK(plan.find("where size(S) >= 32") != std::string::npos);
     CHECK(count(plan, "\n    for R: parallel\n") == 0); // the scores are found once
   }
+}
+
+TEST_CASE("rows that an item goes through are parted as well, and several folds beside each other are alone each") {
+  const std::string arrays =
+      "inputs.x = \"f32[B, S, D]\"\ninputs.y = \"f32[B, R, D]\"\n"
+      "outputs.u = \"f32[B, S, D]\"\noutputs.v = \"f32[B, R, D]\"\noutputs.w = \"f32[B, R, D]\"\n";
+  const std::string plan = plan_of(arrays, "real p = exp(dot(x, y, D));\nu = dot(p, y, R);\n"
+                                           "v = dot(p, x, S);\nw = dot(p / sum(p, R), x, S);");
+  CHECK(plan.find("tiles of S x R and tiles of S x D and tiles of R x D and tiles of R x D") != std::string::npos);
 }
 
 TEST_CASE("so are those within ordered steps, and those where rows say which steps they take") {
