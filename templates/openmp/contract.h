@@ -399,9 +399,7 @@ class Contraction {
     };
     if (cut_.packs_right)
       fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, totals);
-    else if (cut_.packs_left && panel.count == 2 * N)
-      fold_tile<N, Columns>(depth, packed_left, right, step_, kept, totals);
-    else if (cut_.packs_left)
+    else if (cut_.packs_left)  // few rows: memory takes longer than asking for edges
       fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, totals);
     else if (panel.count == 2 * N)
       fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
