@@ -87,11 +87,13 @@ def blocks_that_end(frame):
 def first_in_arms(frame, v):
     """An output that two arms write, each under its condition."""
     body, arms, ends = frame.body, [], []
-    asked = body.make("b", v.axes, 1)
+    asked, before = body.make("b", v.axes, 1), body.closed
+    body.closed = before | asked.axes
     for _ in range(2):
         v.readable = False
         arms.append([body.write_output(v, 1)])
         ends.append((v.bound, v.grain, v.exact))
+    body.closed = before
     join(v, ends)
     body.statements.append(Statement("if (%0) @0 else @1", [asked], arms))
     frame.use("first writes in two arms")

@@ -23,6 +23,13 @@ bool is_wrong(Fault fault) {
          fault == Fault::unwritten || fault == Fault::other;
 }
 
+// Launchers refuse sizes without a step, where an output has elements.
+bool takes_no_step(const Kernel &kernel, const RunInput &input) {
+  return std::ranges::any_of(kernel.grid, [&](const GridDim &dim) {
+    return dim.axis == kNone && size_value(kernel, dim.size, input).value_or(0) <= 0;
+  });
+}
+
 // Launchers may refuse the arguments that bring it about.
 bool is_checked(const Facts &facts) {
   static const std::set<Check::Kind> kKinds = {Check::Kind::coverage, Check::Kind::disjoint, Check::Kind::relation,
@@ -50,7 +57,7 @@ std::string first_fault(const Kernel &kernel, int &clean) {
       const RunResult result = interpret(kernel, input, options);
       if (result.operations > kWork)
         continue;
-      if (is_wrong(result.fault)) {
+      if (is_wrong(result.fault) && !(result.fault == Fault::unwritten && takes_no_step(kernel, input))) {
         std::string text = result.error + " at";
         for (const auto &[name, size] : sizes)
           text += " " + name + "=" + std::to_string(size);
