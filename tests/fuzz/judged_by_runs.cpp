@@ -1,6 +1,6 @@
-// judged_by_runs SPEC: is a spec right? Runs the interpreter on it, over its edge sizes and with random data, whatever the
-// analysis says. Exit code 0: every run was clean, or one that launchers refuse; 1: a run ended with a fault, which is
-// printed; 2: the spec is refused before there is a kernel, or nothing ran.
+// judged_by_runs SPEC: is a spec right? Runs the interpreter on it, over its edge sizes and with random data, whatever
+// the analysis says. Exit code 0: every run was clean, or one that launchers refuse; 1: a run ended with a fault, which
+// is printed; 2: the spec is refused before there is a kernel, or nothing ran.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
