@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/facts.h"
+#include "analysis/lanes.h"
 #include "analysis/search.h"
 #include "analysis/symbols.h"
 #include "ir/interpret.h"
@@ -35,10 +36,12 @@ struct Context {
   Facts facts;
   Search search;
   std::map<VarId, Gap> gaps;
+  std::map<VarId, Windows> slices; // what limits the stores at other coordinates
+  const Lanes lanes;
   std::map<std::pair<int, int>, Ran> runs; // by trial and data; see witness.h
   int64_t run_operations = 0;
 
-  Context(Kernel &k, Diagnostics &d) : kernel(k), diags(d), search(k) {}
+  Context(Kernel &k, Diagnostics &d) : kernel(k), diags(d), search(k), lanes(k) {}
 
   const Var &var(VarId id) const { return kernel.vars[id]; }
   bool is_output(VarId id) const { return var(id).kind == Var::Kind::output; }
@@ -89,14 +92,15 @@ void judge_window_cover(Context &context);
 void judge_semantics(Context &context, const Flow &flow);
 // What the statements write and read, over the steps.
 void judge_writes(Context &context, const Flow &flow);
-// Statements after which every element of an output's window has been written.
-using WholeWrites = std::set<std::pair<const Stmt *, VarId>>;
+// Statements after which an output or scratch has been written: all of its window, or as far as these windows go.
+using Writes = std::map<std::pair<const Stmt *, VarId>, Windows>;
 // scatter.cpp: the stores at other coordinates that write every element are returned.
-WholeWrites judge_scatters(Context &context);
-// gaps.cpp: adds the plain statements that write every element of their window.
-void add_whole_writes(Context &context, WholeWrites &complete);
+Writes judge_scatters(Context &context);
+// gaps.cpp: adds the plain statements, and what limits all.
+void add_plain_writes(Context &context, Writes &writes);
+std::string ends_early(const Context &context, const Window &window, const std::string &before);
 // slices.cpp: adds those that write the last slice of one.
-void add_slices(const Context &context, WholeWrites &complete);
+void add_slices(const Context &context, Writes &writes);
 // inside.cpp
 void judge_aliases(Context &context, const Flow &flow);
 void prove_inside(Context &context);

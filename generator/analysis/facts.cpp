@@ -26,10 +26,10 @@ Facts analyze(Kernel &kernel, Diagnostics &diags) {
   find_bounds(kernel);
   find_shown_nans(kernel);
   find_moves(context);
-  WholeWrites complete = judge_scatters(context);
-  add_whole_writes(context, complete);
-  add_slices(context, complete);
-  const Flow flow = follow(context, complete);
+  Writes writes = judge_scatters(context);
+  add_plain_writes(context, writes);
+  add_slices(context, writes);
+  const Flow flow = follow(context, writes);
   judge_semantics(context, flow);
   collect_size_checks(context);
   judge_bounds(context);

@@ -12,12 +12,12 @@ constexpr size_t kDeepestTwice = 6; // loops within each other
 
 class Walk {
 public:
-  Walk(const Context &context, const Conditions &conditions, const WholeWrites &complete, const Scenario &scenario)
-      : kernel_(context.kernel), conditions_(conditions), complete_(complete) {
+  Walk(const Context &context, const Conditions &conditions, const Writes &writes, const Scenario &scenario)
+      : kernel_(context.kernel), lanes_(context.lanes), conditions_(conditions), writes_(writes) {
     out_.scenario = scenario;
-    out_.early_read.resize(kernel_.vars.size());
+    out_.early_reads.resize(kernel_.vars.size());
     out_.stale_read.resize(kernel_.vars.size());
-    state_.surely.assign(kernel_.vars.size(), false);
+    state_.surely.resize(kernel_.vars.size());
     state_.maybe.assign(kernel_.vars.size(), false);
   }
 
@@ -25,13 +25,14 @@ public:
     statements(kernel_.statements);
     out_.written = state_.surely;
     for (size_t output : absent_)
-      out_.written[output] = true;
+      out_.written[output] = Windows();
     return std::move(out_);
   }
 
 private:
   struct State {
-    std::vector<bool> surely, maybe;
+    std::vector<Written> surely;
+    std::vector<bool> maybe;
     std::map<VarId, int64_t> constants; // uniform locals whose value is known
     bool dead = false;                  // not reached: break or continue stands before
   };
@@ -45,7 +46,7 @@ private:
     }
     State out = a;
     for (size_t v = 0; v < out.surely.size(); ++v) {
-      out.surely[v] = a.surely[v] && b.surely[v];
+      out.surely[v] = on_both(a.surely[v], b.surely[v]);
       out.maybe[v] = a.maybe[v] || b.maybe[v];
     }
     std::erase_if(out.constants, [&](const auto &entry) {
@@ -65,8 +66,27 @@ private:
       return;
     // Elements of other lanes may not have come this way.
     const bool others = !expr.coords.empty() && outside_.has_value();
-    if (!(others ? outside_->at(expr.ref) : state_.surely[expr.ref]) && !out_.early_read[expr.ref])
-      out_.early_read[expr.ref] = expr.place;
+    read(expr.ref, expr.coords, others ? outside_->at(expr.ref) : state_.surely[expr.ref], expr.place);
+  }
+
+  void read(VarId var, const std::vector<Coordinate> &coords, const Written &written, const Place &place) {
+    Windows here = here_;
+    std::erase_if(here, [&](const Window &w) { return find_coordinate(coords, lanes_.dim(w).axis) != nullptr; });
+    const auto ends = written ? lanes_.ends_before(*written, here) : std::nullopt;
+    std::vector<EarlyRead> &early = out_.early_reads[var];
+    const bool known = std::ranges::any_of(early, [&](const EarlyRead &other) { return other.lanes == here; });
+    if ((!written || ends) && !known)
+      early.push_back({place, std::move(here), ends});
+  }
+
+  // The lanes of a statement, for what its expressions read; of one that writes, with the window of its target.
+  void enter(const Stmt &stmt) {
+    here_ = around_;
+    here_.merge(lanes_.of(stmt.value));
+    for (const Coordinate &coordinate : stmt.coords)
+      here_.merge(lanes_.of(coordinate.value));
+    if (stmt.target != kNone && kernel_.vars[stmt.target].kind != Var::Kind::local)
+      lanes_.add(stmt.target, stmt.coords, here_);
   }
 
   void expression(ExprId id) {
@@ -90,11 +110,31 @@ private:
       }
       return;
     }
+    if (expr.op == Op::fold || expr.op == Op::scan)
+      return folded(expr);
     for (ExprId arg : expr.args)
       expression(arg);
   }
 
+  // Along its axis, what is folded has lanes of its own.
+  void folded(const Expr &expr) {
+    const Windows around = here_;
+    const auto is_along = [&](const Window &window) {
+      const AxisId axis = lanes_.dim(window).axis;
+      return expr.op == Op::scan ? axis == expr.axis : expr.reduced.contains(axis);
+    };
+    std::erase_if(here_, is_along);
+    for (ExprId arg : expr.args)
+      for (const Window &window : lanes_.of(arg))
+        if (is_along(window))
+          here_.insert(window);
+    for (ExprId arg : expr.args)
+      expression(arg);
+    here_ = around;
+  }
+
   void assign(const Stmt &stmt) {
+    enter(stmt);
     for (ExprId id : expressions_of(stmt))
       expression(id);
     const Var &var = kernel_.vars[stmt.target];
@@ -106,16 +146,20 @@ private:
         state_.constants[stmt.target] = *value;
       return;
     }
-    if (stmt.scatter_add && !state_.surely[stmt.target] && !out_.early_read[stmt.target])
-      out_.early_read[stmt.target] = stmt.place;
+    if (stmt.scatter_add)
+      read(stmt.target, stmt.coords, state_.surely[stmt.target], stmt.place);
     state_.maybe[stmt.target] = true;
   }
 
   void branch(const Stmt &stmt) {
+    enter(stmt);
     expression(stmt.value);
     const Truth t = condition(stmt.value);
     const bool per_lane = !kernel_.expr(stmt.value).axes.empty();
     const auto saved = outside_;
+    const Windows around = around_;
+    if (per_lane)
+      around_ = here_;
     if (per_lane && !outside_)
       outside_ = state_.surely;
     const State before = state_;
@@ -131,6 +175,7 @@ private:
       after_no = state_;
     }
     outside_ = saved;
+    around_ = around;
     state_ = t == Truth::yes ? after_yes : t == Truth::no ? after_no : meet(after_yes, after_no);
     if (!after_yes.dead || !after_no.dead)
       ask_presence(stmt.value, t, after_yes, after_no);
@@ -197,12 +242,17 @@ private:
   // Two iterations are followed, so nested loops would double the work at every depth: deep ones are followed once,
   // with nothing known.
   void loop(const Stmt &stmt) {
+    enter(stmt);
     if (stmt.value != kNone)
       expression(stmt.value);
     const bool twice = loops_.size() < kDeepestTwice;
     const bool enters = stmt.value == kNone || condition(stmt.value) == Truth::yes;
     const auto saved = outside_;
-    if (stmt.value != kNone && !kernel_.expr(stmt.value).axes.empty() && !outside_)
+    const Windows around = around_;
+    const bool per_lane = stmt.value != kNone && !kernel_.expr(stmt.value).axes.empty();
+    if (per_lane)
+      around_ = here_;
+    if (per_lane && !outside_)
       outside_ = state_.surely;
     const State before = state_;
     if (!twice)
@@ -213,6 +263,8 @@ private:
     // Once more with what an iteration leaves behind: constants may have changed, reads may come after writes.
     state_.constants.clear();
     if (twice) {
+      here_ = around_;
+      here_.merge(lanes_.of(stmt.value));
       if (stmt.value != kNone)
         expression(stmt.value);
       iteration(stmt);
@@ -226,6 +278,7 @@ private:
     after.constants.clear();
     loops_.pop_back();
     outside_ = saved;
+    around_ = around;
     state_ = after;
   }
 
@@ -254,20 +307,29 @@ private:
         break;
       case Stmt::Kind::check:
       case Stmt::Kind::print:
+        enter(stmt);
         for (ExprId id : expressions_of(stmt))
           expression(id);
         break;
       }
-      for (auto whole = complete_.lower_bound({&stmt, 0}); whole != complete_.end() && whole->first == &stmt; ++whole)
-        state_.surely[whole->second] = true;
+      for (auto write = writes_.lower_bound({&stmt, 0}); write != writes_.end() && write->first.first == &stmt; ++write)
+        wrote(state_.surely[write->first.second], write->second);
     }
   }
 
+  // Of two that limit the same, the one that goes on farther.
+  static void wrote(Written &written, const Windows &limits) {
+    if (!written || std::ranges::includes(*written, limits))
+      written = limits;
+  }
+
   const Kernel &kernel_;
+  const Lanes &lanes_;
   const Conditions &conditions_;
-  const WholeWrites &complete_;
+  const Writes &writes_;
   State state_;
-  std::optional<std::vector<bool>> outside_; // what was surely written before the outermost per-element condition
+  std::optional<std::vector<Written>> outside_; // what was surely written before the outermost per-element condition
+  Windows around_, here_; // what limits the lanes: by the conditions around, at the expression at hand
   std::vector<Loop> loops_;
   std::set<size_t> absent_; // optional outputs that are not there in this scenario
   Outcome out_;
@@ -297,12 +359,20 @@ std::vector<std::set<VarId>> reached_by(const std::vector<std::set<VarId>> &dire
 }
 } // namespace
 
-Flow follow(const Context &context, const WholeWrites &complete) {
+Written on_both(const Written &a, const Written &b) {
+  if (!a || !b)
+    return std::nullopt;
+  Windows out = *a;
+  out.insert(b->begin(), b->end());
+  return out;
+}
+
+Flow follow(const Context &context, const Writes &writes) {
   const Kernel &kernel = context.kernel;
   Flow flow;
   const Conditions conditions(context);
   for (const Scenario &scenario : conditions.scenarios())
-    flow.outcomes.push_back(Walk(context, conditions, complete, scenario).run());
+    flow.outcomes.push_back(Walk(context, conditions, writes, scenario).run());
   flow.sources.resize(kernel.vars.size());
   visit_statements(kernel.statements, [&](const Stmt &stmt, const std::vector<const Stmt *> &enclosing) {
     flow.has_loops |= stmt.kind == Stmt::Kind::loop;

@@ -10,12 +10,24 @@
 
 namespace kgen::analysis {
 
+// Where an element is surely written: nowhere (nothing), or in all lanes that these windows leave.
+using Written = std::optional<Windows>;
+
+// A read of what was not surely written before, in this step.
+struct EarlyRead {
+  Place place;
+  Windows lanes;              // in which it stands
+  std::optional<Window> ends; // what was written goes as far as this
+};
+
 // What one step does in a scenario. Of scratch and outputs.
 struct Outcome {
   Scenario scenario;
-  std::vector<std::optional<Place>> early_read; // read where not surely written before, in this step
-  std::vector<bool> written;                    // surely, for every element of the window
+  std::vector<std::vector<EarlyRead>> early_reads;
+  std::vector<Written> written;
   std::set<const Stmt *> reached;
+
+  bool reads_early(VarId var) const { return !early_reads[var].empty(); }
   std::vector<std::optional<Place>> stale_read; // an aliased input, read after its output may have been written
 };
 
@@ -26,7 +38,9 @@ struct Flow {
   bool has_loops = false;
 };
 
-Flow follow(const Context &context, const WholeWrites &complete);
+Flow follow(const Context &context, const Writes &writes);
+// Written on both ways.
+Written on_both(const Written &a, const Written &b);
 
 // Does the value that the statement stores, or whether it does, depend on what its target holds?
 bool is_update(const Kernel &kernel, const Flow &flow, const Stmt &stmt, const std::vector<const Stmt *> &enclosing);

@@ -1,9 +1,8 @@
-// Which plain statements write every element of their window. A lane exists where all that the statement touches lies
-// inside; so a block copied from an array that may end in it leaves a gap, unless the sizes forbid that.
+// Where statements write the window of their target: everywhere, or in the lanes that other windows leave. A lane
+// exists where all that the statement touches lies inside; so a block copied from an array that may end in it leaves a
+// gap, unless the sizes forbid that.
 #include <algorithm>
-#include <map>
 
-#include "analysis/affine.h"
 #include "analysis/context.h"
 #include "analysis/flow.h"
 #include "ir/picked_windows.h"
@@ -14,76 +13,42 @@ namespace {
 
 class Gaps {
 public:
-  explicit Gaps(Context &context) : context_(context), kernel_(context.kernel) {
-    visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
-      if (stmt.kind == Stmt::Kind::assign && context_.var(stmt.target).kind == Var::Kind::local)
-        assigned_[stmt.target].push_back(stmt.value);
-    });
-  }
+  explicit Gaps(Context &context) : context_(context), kernel_(context.kernel), lanes_(context.lanes) {}
 
-  // What is wrong with it, or nothing.
-  std::optional<Gap> find(const Stmt &stmt) {
-    partial_ = context_.var(stmt.target).partial;
-    for (const Dim &dim : context_.var(stmt.target).dims) {
-      if (dim.axis == kNone || kernel_.axes[dim.axis].ragged != kNone)
-        continue;
-      visited_.clear();
-      sources_.clear();
-      collect(stmt.value, dim.axis);
-      for (const auto &[var, source] : sources_)
-        if (auto gap = compare(dim, var, *source))
-          return gap;
-    }
-    return std::nullopt;
+  // What limits the statement to less than the window of its target.
+  Windows find(const Stmt &stmt, const std::vector<const Stmt *> &enclosing) {
+    const Var &target = context_.var(stmt.target);
+    checkable_ = context_.is_output(stmt.target) && !target.partial && stmt.context.empty();
+    Windows sources = lanes_.of(stmt.value), out;
+    for (const Coordinate &coordinate : stmt.coords)
+      sources.merge(lanes_.of(coordinate.value));
+    sources.merge(lanes_.under(enclosing));
+    for (size_t d = 0; d < target.dims.size(); ++d)
+      for (const Window &source : sources)
+        if (target.dims[d].axis == lanes_.dim(source).axis &&
+            find_coordinate(stmt.coords, target.dims[d].axis) == nullptr &&
+            leaves_out({stmt.target, static_cast<int>(d)}, source))
+          out.insert(source);
+    return out;
   }
 
 private:
-  // The windows along `axis` of what the value reads at the current point, through locals too.
-  void collect(ExprId id, AxisId axis) {
-    const Expr &e = kernel_.expr(id);
-    if (e.op == Op::fold && e.reduced.contains(axis))
-      return;
-    for (const ExprId arg : e.args)
-      collect(arg, axis);
-    if (e.op != Op::read || find_coordinate(e.coords, axis) != nullptr)
-      return;
-    const Var &var = context_.var(e.ref);
-    if (var.kind == Var::Kind::local && visited_.insert(e.ref).second)
-      for (const ExprId value : assigned_[e.ref])
-        collect(value, axis);
-    if (var.kind == Var::Kind::input || var.kind == Var::Kind::output)
-      for (const Dim &dim : var.dims)
-        if (dim.axis == axis)
-          sources_[e.ref] = &dim;
-  }
-
-  std::optional<Gap> compare(const Dim &target, VarId var, const Dim &source) {
-    const bool reads_outside = source.offset && context_.var(var).kind == Var::Kind::input;
-    if (source.whole || reads_outside || (source.start == target.start && source.extent == target.extent))
-      return std::nullopt;
+  // Of scratch it is a matter of what is read later.
+  bool leaves_out(const Window &target, const Window &source) {
+    if (!context_.is_output(target.var))
+      return true;
+    if (lanes_.covers(source, target))
+      return false;
+    const Dim &to = lanes_.dim(target), &from = lanes_.dim(source);
     const auto left = [](const Dim &dim) { return Size::make(Size::Op::subtract, {dim.extent, dim.start}); };
-    if (proved(left(source), target.block) || proved(left(source), left(target)))
-      return std::nullopt;
-    const Size wanted = Size::make(Size::Op::min, {target.block, left(target)});
-    const Size covered = Size::make(Size::Op::greater_equal, {left(source), wanted});
+    const Size wanted = Size::make(Size::Op::min, {to.block, left(to)});
+    const Size covered = Size::make(Size::Op::greater_equal, {left(from), wanted});
     const Tested tested = context_.search.condition(covered, Size::integer(1), true);
-    if (!tested.fails) {
-      if (!partial_)
-        check(where_it_exists(kernel_, source.start, covered, Size::integer(1)), var);
-      return std::nullopt;
-    }
-    const std::string &name = context_.var(var).name;
-    std::string what = "the block of " + name + " ends with its array before the window of the output does";
-    if (source.extent.op == Size::Op::axis)
-      what += "; declare axes." + source.extent.name + " = { multiple_of = " + to_string(source.block) + " }";
-    return Gap{*tested.fails, what};
-  }
-
-  bool proved(const Size &more, const Size &less) const {
-    Symbols symbols(kernel_);
-    bool exhausted = false;
-    return symbols.nonnegative(symbols.polynomial(more) - symbols.polynomial(less)) ||
-           impossible(kernel_, {Size::make(Size::Op::less, {more, less})}, {}, exhausted);
+    if (tested.fails)
+      context_.gaps.emplace(target.var, Gap{*tested.fails, ends_early(context_, source, "the window of the output")});
+    else if (checkable_)
+      check(where_it_exists(kernel_, from.start, covered, Size::integer(1)), source.var);
+    return tested.fails.has_value() || !checkable_;
   }
 
   // Neither proved nor shown to fail: launchers look at each step.
@@ -101,23 +66,35 @@ private:
 
   Context &context_;
   const Kernel &kernel_;
-  bool partial_ = false;                          // the output of the statement at hand
-  std::map<VarId, std::vector<ExprId>> assigned_; // values of locals
-  std::set<VarId> visited_;
-  std::map<VarId, const Dim *> sources_;
+  const Lanes &lanes_;
+  bool checkable_ = false; // may launchers check what is not proved of the statement at hand?
 };
 
 } // namespace
 
-void add_whole_writes(Context &context, WholeWrites &complete) {
+std::string ends_early(const Context &context, const Window &window, const std::string &before) {
+  const Dim &dim = context.var(window.var).dims[window.dim];
+  std::string out = "the block of " + context.var(window.var).name + " ends with its array before " + before + " does";
+  if (dim.extent.op == Size::Op::axis)
+    out += "; declare axes." + dim.extent.name + " = { multiple_of = " + to_string(dim.block) + " }";
+  return out;
+}
+
+void add_plain_writes(Context &context, Writes &writes) {
   Gaps gaps(context);
-  visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &) {
-    if (stmt.kind != Stmt::Kind::assign || !stmt.coords.empty())
+  visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &enclosing) {
+    if (stmt.kind != Stmt::Kind::assign || context.var(stmt.target).kind == Var::Kind::local)
       return;
-    if (auto gap = context.is_output(stmt.target) ? gaps.find(stmt) : std::nullopt)
-      context.gaps.emplace(stmt.target, std::move(*gap));
-    else
-      complete.insert({&stmt, stmt.target});
+    if (stmt.scatter_add)
+      return;
+    const Windows limits = gaps.find(stmt, enclosing);
+    const auto scattered = writes.find({&stmt, stmt.target});
+    if (stmt.coords.empty())
+      writes[{&stmt, stmt.target}] = limits;
+    else if (scattered != writes.end())
+      scattered->second = limits;
+    if (!stmt.coords.empty())
+      context.slices[stmt.target].insert(limits.begin(), limits.end());
   });
 }
 

@@ -190,7 +190,7 @@ private:
     if (var.axes.contains(dim_.axis) && var.kind == Var::Kind::output)
       return false;
     return std::any_of(flow_.outcomes.begin(), flow_.outcomes.end(), [&](const Outcome &outcome) {
-      return outcome.scenario.first[g_] != Truth::yes && outcome.early_read[v].has_value();
+      return outcome.scenario.first[g_] != Truth::yes && outcome.reads_early(v);
     });
   }
 

@@ -124,8 +124,8 @@ private:
 
 } // namespace
 
-WholeWrites judge_scatters(Context &context) {
-  WholeWrites onto;
+Writes judge_scatters(Context &context) {
+  Writes onto;
   visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &around) {
     if (stmt.kind != Stmt::Kind::assign || stmt.coords.empty() || stmt.scatter_add || !context.is_output(stmt.target))
       return;
@@ -142,7 +142,7 @@ WholeWrites judge_scatters(Context &context) {
       return;
     }
     if (scatter.onto())
-      onto.insert({&stmt, stmt.target});
+      onto[{&stmt, stmt.target}];
   });
   return onto;
 }

@@ -27,28 +27,44 @@ bool starts(const Context &context, const Scenario &scenario, uint64_t steps, Gr
   return true;
 }
 
+// The first read, in any step, of what the first steps of a run did not write. What limits those must not move in it.
+std::optional<EarlyRead> read_beyond(const Context &context, const Flow &flow, VarId var, const Written &written,
+                                     uint64_t run) {
+  for (const Outcome &outcome : flow.outcomes)
+    for (EarlyRead read : outcome.early_reads[var]) {
+      if (!written)
+        return read;
+      read.ends.reset();
+      for (const Window &window : *written)
+        if ((steps_of(context.kernel, context.lanes.dim(window).start) & run) != 0)
+          read.ends = window;
+      if (!read.ends)
+        read.ends = context.lanes.ends_before(*written, read.lanes);
+      if (read.ends)
+        return read;
+    }
+  return std::nullopt;
+}
+
 // Where a step reads what a step of the same `g` did not write; nothing: nowhere. Each step of a dimension stated to be
 // parallel has scratch of its own, which outer dimensions may carry; otherwise it is begun anew within each of their
 // steps.
-std::optional<Place> carried_along(const Context &context, const Flow &flow, VarId var, GridId g) {
+std::optional<EarlyRead> carried_along(const Context &context, const Flow &flow, VarId var, GridId g) {
   const bool own = context.kernel.grid[g].stated == Semantics::parallel && !context.is_output(var);
   uint64_t inner = 0;
   for (GridId h : list_of(arbitrary_steps(context)))
     if (h > g || (own && h < g))
       inner |= bit(h);
-  bool written = true;
-  std::optional<Place> anywhere;
+  Written written = Windows();
   for (const Outcome &outcome : flow.outcomes) {
-    const auto &read = outcome.early_read[var];
-    anywhere = anywhere ? anywhere : read;
     if (outcome.scenario.first[g] == Truth::yes ||
         !(own ? starts(context, outcome.scenario, inner, g) : begins(outcome.scenario, inner, kNone)))
       continue;
-    if (read)
-      return read;
-    written = written && outcome.written[var];
+    if (outcome.reads_early(var))
+      return outcome.early_reads[var].front();
+    written = on_both(written, outcome.written[var]);
   }
-  return written ? std::nullopt : anywhere;
+  return read_beyond(context, flow, var, written, inner);
 }
 
 class Judge {
@@ -125,7 +141,7 @@ private:
       const GridDim &dim = kernel_.grid[g];
       Diagnostic &error = context_.diags.add(DiagId::parallel_carries, dim.place, {dim.name, context_.var(v).name});
       if (const auto read = carried_along(context_, flow_, v, g))
-        error.labels.push_back({*read, "read here before this step wrote it"});
+        error.labels.push_back({read->place, "read here before this step wrote it"});
       error.help = "write semantics = \"arbitrary\", or set " + context_.var(v).name + " at the start of every step";
       if (fact.finding.witness)
         error.help = to_string(kernel_, *fact.finding.witness) +
@@ -135,7 +151,7 @@ private:
 
   bool unset_at_first(VarId v) const {
     return std::any_of(flow_.outcomes.begin(), flow_.outcomes.end(), [&](const Outcome &outcome) {
-      return begins(outcome.scenario, context_.all_steps(), kNone) && outcome.early_read[v].has_value();
+      return begins(outcome.scenario, context_.all_steps(), kNone) && outcome.reads_early(v);
     });
   }
 
@@ -149,30 +165,26 @@ private:
 bool surely_written(const Flow &flow, VarId var, uint64_t steps) {
   const auto in_all = [&](const auto &selects) {
     return std::all_of(flow.outcomes.begin(), flow.outcomes.end(), [&](const Outcome &outcome) {
-      return !selects(outcome.scenario, steps, var) || outcome.written[var];
+      return !selects(outcome.scenario, steps, var) || outcome.written[var] == Windows();
     });
   };
   return in_all(begins) || in_all(ends);
 }
 
 // The first place where a run of steps reads what it did not write.
-std::optional<Place> undefined_read(const Context &context, const Flow &flow, VarId var, uint64_t steps, VarId window) {
-  bool written = true;
+std::optional<EarlyRead> undefined_read(const Context &context, const Flow &flow, VarId var, uint64_t steps,
+                                        VarId window) {
+  Written written = Windows();
   for (const Outcome &outcome : flow.outcomes) {
     const bool begun =
         window == kNone ? starts(context, outcome.scenario, steps, kNone) : begins(outcome.scenario, steps, window);
     if (!begun)
       continue;
-    if (outcome.early_read[var])
-      return outcome.early_read[var];
-    written = written && outcome.written[var];
+    if (outcome.reads_early(var))
+      return outcome.early_reads[var].front();
+    written = on_both(written, outcome.written[var]);
   }
-  if (written)
-    return std::nullopt;
-  for (const Outcome &outcome : flow.outcomes)
-    if (outcome.early_read[var])
-      return outcome.early_read[var];
-  return std::nullopt;
+  return read_beyond(context, flow, var, written, steps);
 }
 
 std::string first_guard(const Context &context, uint64_t steps, VarId var) {
@@ -211,12 +223,13 @@ void judge_reads(Context &context, const Flow &flow, VarId v) {
   const auto example = executed(context, guess, Fault::undefined, v);
   fact.initialised = {Verdict::refuted, example ? "read before it is written" : "not proved to be written first",
                       example};
-  Diagnostic &error = context.diags.add(DiagId::undefined_read, *read, {var.name});
+  Diagnostic &error = context.diags.add(DiagId::undefined_read, read->place, {var.name});
   error.help = "it starts undefined; begin with " + first_guard(context, run, v) + var.name + " = 0;";
-  if (guess)
-    error.help = gap->second.what + "; " + error.help;
+  if (read->ends)
+    error.help = ends_early(context, *read->ends, output ? "the window of the output" : "what is read of " + var.name) +
+                 "; " + error.help;
   if (example)
-    error.help = to_string(context.kernel, *example) + (guess ? ": " : "; ") + error.help;
+    error.help = to_string(context.kernel, *example) + (read->ends ? ": " : "; ") + error.help;
 }
 
 void judge_written(Context &context, const Flow &flow, VarId v) {

@@ -17,8 +17,9 @@ constexpr int64_t kMostSlices = 1024;
 
 class Slices {
 public:
-  Slices(const Kernel &kernel, WholeWrites &complete)
-      : kernel_(kernel), complete_(complete), symbols_(kernel), coordinates_(kernel, symbols_) {}
+  Slices(const Context &context, Writes &complete)
+      : kernel_(context.kernel), limits_(context.slices), complete_(complete), symbols_(context.kernel),
+        coordinates_(context.kernel, symbols_) {}
 
   void list(const std::vector<Stmt> &statements) {
     known_.clear();
@@ -29,7 +30,7 @@ public:
       run(stmt);
       for (const auto &[slices, places] : written_)
         if (static_cast<int64_t>(places.size()) == slices.count)
-          complete_.insert({&stmt, slices.var});
+          complete_.emplace(std::pair(&stmt, slices.var), limits_.at(slices.var));
       std::erase_if(written_,
                     [](const auto &entry) { return static_cast<int64_t>(entry.second.size()) == entry.first.count; });
     }
@@ -294,7 +295,8 @@ private:
   }
 
   const Kernel &kernel_;
-  WholeWrites &complete_;
+  const std::map<VarId, Windows> &limits_;
+  Writes &complete_;
   Symbols symbols_;
   Coordinates coordinates_;
   std::map<VarId, int64_t> known_;
@@ -306,8 +308,8 @@ private:
 
 } // namespace
 
-void add_slices(const Context &context, WholeWrites &complete) {
-  Slices slices(context.kernel, complete);
+void add_slices(const Context &context, Writes &complete) {
+  Slices slices(context, complete);
   slices.list(context.kernel.statements);
   visit_statements(context.kernel.statements, [&](const Stmt &stmt, const auto &) {
     for (const auto *list : {&stmt.body, &stmt.otherwise})

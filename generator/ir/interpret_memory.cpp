@@ -491,7 +491,6 @@ Tensor Run::read_element(const Expr &e) {
   int64_t lanes;
   Tensor out = new_tensor(axes, buffer, lanes);
   work(lanes);
-  MaskPtr mask = project(mask_, axes);
   Address address = local_address(e.ref, {}, {});
   std::vector<int64_t> offsets;
   std::vector<uint8_t> valid;
@@ -511,20 +510,11 @@ Tensor Run::read_element(const Expr &e) {
         element = in ? element * var.array[k] + index : 0;
         flags |= reference_ ? indices[k].flags[lane] : 0;
       }
-      int64_t lane = 0;
-      if (mask) {
-        lane = mask_offset(*mask);
-        for (AxisId axis : mask->axes.list())
-          lane += mask->stride_of(axis) * (axis == inner ? i : pos_[axis] - box_[axis].lo);
-      }
-      bool active = !mask || (mask->lanes[lane] & kActive) != 0;
-      if (!in && active)
-        fail("an element of `" + var.name + "` outside the array is read", e.place);
       int64_t offset = element * storage.lanes + offsets[i];
-      buffer->values[at] = storage.values[offset];
+      buffer->values[at] = in ? storage.values[offset] : convert(integer_value(0), Type::i64, e.type);
       if (reference_) {
-        buffer->magnitudes[at] = storage.magnitudes[offset];
-        buffer->flags[at] = storage.flags[offset] | flags;
+        buffer->magnitudes[at] = in ? storage.magnitudes[offset] : 0;
+        buffer->flags[at] = in ? storage.flags[offset] | flags : flags;
       }
     }
   });

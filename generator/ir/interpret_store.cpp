@@ -111,15 +111,16 @@ void Run::store_rows(const Stmt &s, AxisSet lanes, const Tensor &value, const Ad
       uint8_t state = bits ? bits[i * mask_stride] : kActive;
       if (state == 0)
         continue;
-      bool in = valid[i] != 0;
+      bool in = valid[i] != 0, is_element = true;
       int64_t element = 0;
       for (size_t k = 0; k < indices.size(); ++k) {
         int64_t lane = row_offset(indices[k], inner) + i * (inner == kNone ? 0 : indices[k].stride_of(inner));
         int64_t index = indices[k].data[lane].integer;
-        if ((index < 0 || index >= var.array[k]) && (state & kActive) != 0)
-          fail("an element of `" + var.name + "` outside the array is written", s.place);
-        element = element * var.array[k] + index;
+        is_element = is_element && index >= 0 && index < var.array[k];
+        element = is_element ? element * var.array[k] + index : 0;
       }
+      if (!is_element) // outside of a local array there is nothing to write
+        continue;
       if (!in) { // scatter outside the array is dropped
         const auto &states = dims_[s.target];
         bool has_elements = true;

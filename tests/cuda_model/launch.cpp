@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <map>
 #include <mutex>
@@ -174,6 +175,12 @@ int launch(const cudaLaunchConfig_t *config, const void *kernel, void (*thread)(
   run_grid(*config, thread, arguments, random);
   close_device_memory();
   return cudaSuccess;
+}
+
+void ArgumentBytes::add(const void *value, size_t size, size_t alignment) {
+  const size_t at = (bytes.size() + alignment - 1) / alignment * alignment;
+  bytes.resize(at + size);
+  std::memcpy(bytes.data() + at, value, size);
 }
 
 bool lists_launches() { return getenv("KGEN_MODEL_LIST") != nullptr; }

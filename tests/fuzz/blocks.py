@@ -1,7 +1,7 @@
 """Frames whose arrays share an axis by blocks of one size, though they are of different lengths: blocks that a table
 picks, repeats; and an axis without elements whose one step has no such block."""
 from body import Axis
-from frame import block_axes, fold_into, some_body, steps_of, under
+from frame import block_axes, fold_into, join, some_body, steps_of, under
 from tree import Node, Statement
 
 SIMPLE = {"f32": 3, "i32": 2, "bf16": 1, "u8": 1}
@@ -50,6 +50,53 @@ def gathered_blocks(frame):
         body.axes.pop(a)
     steps_of(frame, ["i"])
     some_body(frame, outputs, (0, 2), (0, 1))
+
+
+def blocks_that_end(frame):
+    """Blocks that a table picks, of which the last may end with its array where the output's block goes on. Some of these
+    specs leave elements unwritten, or read such: they are refused with reason."""
+    r, body = frame.rng, frame.body
+    m, t, n = frame.axis(plain=True), frame.axis(plain=True), frame.axis(plain=True)
+    size = r.choice([2, 3, 4])
+    frame.use("blocks that end with their array")
+    shared_position(body, size)
+    frame.spec.add("tables.pick", {"type": f"i32[{t}]", "range": f"cdiv({m}, {size})"})
+    operand(frame, frame.input, m, n, "pick[i]", size)
+    if r.random() < 0.3:
+        operand(frame, frame.input, f"{size} * {t}", n, "i", size)
+    keys = {"partial": True} if r.random() < 0.4 else {}
+    outputs = [operand(frame, frame.output, f"{size} * {t}", n, "i", size, **keys)]
+    frame.grid("i", size=t)
+    for a in (m, t):
+        body.axes.pop(a)
+    steps_of(frame, ["i"])
+    first = outputs[0]
+    if not keys and r.random() < 0.6:
+        body.statements.append(Statement(f"{first.name} = {r.choice([0, 1])};"))
+    if r.random() < 0.3:
+        kept = frame.scratch(["Pos", n], r.choice(["f32", "i64"]))
+        body.statements.append(body.write_output(kept))
+        kept.readable = True
+    if r.random() < 0.3:
+        first_in_arms(frame, first)
+        body.statements += body.random_statements(r.randint(0, 2))
+    else:
+        some_body(frame, outputs, (0, 2), (0, 2))
+
+
+def first_in_arms(frame, v):
+    """An output that two arms write, each under its condition."""
+    body, arms, ends = frame.body, [], []
+    asked, before = body.make("b", v.axes, 1), body.closed
+    body.closed = before | asked.axes
+    for _ in range(2):
+        v.readable = False
+        arms.append([body.write_output(v, 1)])
+        ends.append((v.bound, v.grain, v.exact))
+    body.closed = before
+    join(v, ends)
+    body.statements.append(Statement("if (%0) @0 else @1", [asked], arms))
+    frame.use("first writes in two arms")
 
 
 def blocks_of_no_rows(frame):

@@ -345,7 +345,8 @@ class Body(Expressions):
             fill = [Statement(f"{name}[{counter}] = {counter} == 1 ? 1.0f : %0;", [node])]
         self.vars[counter].hidden = True
         index = self.small(self.make("i", node.axes, 1))
-        value = Node(f"{name}[abs(%0) % {n}]", [index], cls, node.axes | index.axes, max(node.bound or 0, 1)
+        within = n + self.rng.choice([0, 0, 0, 1])  # outside there is 0 to read
+        value = Node(f"{name}[abs(%0) % {within}]", [index], cls, node.axes | index.axes, max(node.bound or 0, 1)
                      if node.bound is not None else None, node.grain, exact=node.exact)
         out = [Statement(f"{type_name} {name}[{n}];"),
                Statement(f"for (int {counter} = 0; {counter} < {n}; ++{counter}) @0", [], [fill])]

@@ -289,11 +289,16 @@ def some_body(frame, outputs, before=(0, 4), after=(0, 3)):
         ends.append([(v.bound, v.grain, v.exact) for v in outputs])
     body.statements, body.vars = kept, whole
     for v, *both in zip(outputs, *ends):
-        bounds = [bound for bound, _, _ in both]
-        v.bound = None if None in bounds else max(bounds)
-        v.grain, v.exact = max(grain for _, grain, _ in both), all(exact for _, _, exact in both)
+        join(v, both)
     frame.use("whole bodies in the arms of a branch")
     body.statements.append(Statement(f"if ({text}) @0 else @1", [], arms))
+
+
+def join(v, ends):
+    """What is known of a variable behind a branch, from its bound, grain and exactness at the end of each arm."""
+    bounds = [bound for bound, _, _ in ends]
+    v.bound = None if None in bounds else max(bounds)
+    v.grain, v.exact = max(grain for _, grain, _ in ends), all(exact for _, _, exact in ends)
 
 
 def straight_body(frame, outputs, before, after):

@@ -47,6 +47,7 @@ class Runner:
         self.cases, self.elements, self.exact, self.undecided = 0, 0, 0, 0
 
     def run(self, command, limit, **environment):
+        limit *= max(1, os.getloadavg()[0] / os.cpu_count())  # a busy machine is no hang
         try:
             done = subprocess.run([str(c) for c in command], capture_output=True, text=True, errors="replace",
                                   timeout=limit, env=dict(os.environ, TMPDIR=str(self.folder), **environment))

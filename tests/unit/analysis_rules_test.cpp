@@ -384,6 +384,82 @@ TEST_CASE("a block that ends with its array leaves a gap") {
   legal(spec("", "", "z = at(x, K = 3);"));
 }
 
+TEST_CASE("what a statement touches in any way ends its lanes") {
+  const auto spec = [](const std::string &body) {
+    return "kernel = \"a\"\ntables.t = { type = \"i32[S]\", range = \"cdiv(K, 2)\" }\n"
+           "inputs.x = { type = \"f32[K]\", block = [2], index = [\"t[s]\"] }\n"
+           "inputs.w = { type = \"f32[L, K]\", block = [\"whole\", 2], index = [0, \"t[s]\"] }\n"
+           "inputs.u = \"f32[L]\"\n"
+           "outputs.z = { type = \"f32[S, K=2]\", block = [\"squeeze\", 2], index = [\"s\", 0] }\n"
+           "grid.s = { size = \"S\" }\nbody = '" +
+           body + "'\n";
+  };
+  // Conditions, locals that only conditions assign, local arrays, coordinates, questions about places.
+  for (const char *const body :
+       {"if (x > 0) z = 1; else z = 2;", "float v; if (x > 0) v = 1; else v = 2; z = v;",
+        "float a[2]; a[0] = x; a[1] = 1; z = a[0] + a[1];", "z = at(u, L = int(x));", "z = inside(w, L = 3) ? 1 : 2;",
+        "z = x > 0 ? 1 : 2;", "z = sum(w, L);", "for (int i = 0; i < 3 || x > 0; ++i) z = 1;"})
+    CHECK(has(refused(spec(body), "not_written"), "at S = 1"));
+  for (const char *const body : {"z = 0; if (x > 0) z = 1; else z = 2;", "float v = 1; if (x > 0) v = 2; z = v;",
+                                 "z = at(x, K = 1);", "float a[2]; a[1] = 1; z = a[0] + a[1];"})
+    legal(spec(body));
+}
+
+TEST_CASE("stores at other coordinates leave out what a statement has no lanes for") {
+  const auto spec = [](const std::string &range, const std::string &body) {
+    return "kernel = \"a\"\ntables.t = { type = \"i32[S]\", range = \"" + range +
+           "\" }\ninputs.x = { type = \"f32[K]\", block = [2], index = [\"t[s]\"] }\n"
+           "outputs.z = { type = \"f32[S, K=2, P=3]\", block = [\"squeeze\", 2, \"whole\"], index = [\"s\", 0, 0] }\n"
+           "grid.s = { size = \"S\" }\nbody = '" +
+           body + "'\n";
+  };
+  for (const char *const body :
+       {"at(z, P = P) = x;", "at(z, P = 0) = 1; at(z, P = 1) = x; at(z, P = 2) = 1;",
+        "for (int p = 0; p < 3; ++p) at(z, P = p) = x;", "for (int p = 0; p < size(P); ++p) at(z, P = p) = x;"}) {
+    refused(spec("cdiv(K, 2)", body), "not_written");
+    legal(spec("K / 2", body));
+  }
+}
+
+TEST_CASE("what is written in part may be read in that part") {
+  const auto spec = [](const std::string &body, const std::string &range = "cdiv(K, 2)") {
+    return "kernel = \"a\"\ntables.t = { type = \"i32[S]\", range = \"" + range +
+           "\" }\ninputs.x = { type = \"f32[K, L]\", block = [2, \"whole\"], index = [\"t[s]\", 0] }\n"
+           "inputs.o = { type = \"f32[K=2 * S, L]\", block = [2, \"whole\"], index = [\"s\", 0] }\n"
+           "scratch.kept = \"f32[K, L]\"\noutputs.z = { type = \"f32[K=2 * S, L]\", block = [2, \"whole\"], "
+           "index = [\"s\", 0], partial = true }\ngrid.s = { size = \"S\" }\nbody = '" +
+           body + "'\n";
+  };
+  for (const char *const body :
+       {"z = x; z = z + x;", "z = x; z += o * x;", "z = x; float v = x + 1; z *= v;", "z = x; if (x > 0) z = z + 1;",
+        "z = x; float v = x > sum(z, L) ? 1 : 2;", "z = x; for (int i = 0; i < 3; ++i) z = z / 2 + x;",
+        "z = o; z += 1; z += x;", "kept = x; z = kept + x;", "kept = o; z = kept + x;"})
+    legal(spec(body));
+  for (const char *const body : {"z = x; z = z + 1;", "z = x; z += o;", "z = x; if (z > 0) z = x;",
+                                 "z = x; if (x > 0) z = o; z += o;", "z = x; float v = z; z = v * x;"})
+    CHECK(has(refused(spec(body), "undefined_read"), "the block of x ends with its array before the window"));
+  CHECK(has(refused(spec("kept = x; z = kept;"), "undefined_read"), "before what is read of kept does"));
+  CHECK(has(refused(spec("kept = x; z = kept;"), "undefined_read"), "at S = "));
+  refused(spec("kept = x; kept += 1; z = kept * x;"), "undefined_read");
+  legal(spec("kept = x; z = kept; z += 1;", "K / 2"));
+}
+
+TEST_CASE("scratch that later steps read has been written as far as they go") {
+  const auto spec = [](const std::string &window, const std::string &body) {
+    return "kernel = \"a\"\ntables.t = { type = \"i32[S]\", range = \"cdiv(K, 2)\" }\n"
+           "inputs.x = { type = \"f32[J, K]\", block = [\"squeeze\", 2], index = [\"j\", \"" +
+           window +
+           "\"] }\nscratch.kept = \"f32[K]\"\n"
+           "outputs.z = { type = \"f32[S, K=2]\", block = [\"squeeze\", 2], index = [\"s\", 0], partial = true }\n"
+           "grid.s = { size = \"S\" }\ngrid.j = { size = \"J\", semantics = \"arbitrary\" }\nbody = '" +
+           body + "'\n";
+  };
+  const std::string updated = "if (first(j)) kept = x; else kept += x; ";
+  legal(spec("t[s]", updated + "if (last(j)) z = kept + x;"));
+  refused(spec("t[s]", updated + "if (last(j)) z = kept;"), "undefined_read");
+  refused(spec("j % max(cdiv(K, 2), 1)", updated + "if (last(j)) z = kept + x;"), "undefined_read");
+}
+
 TEST_CASE("nothing is read before it is written") {
   const auto body = [](const std::string &text) {
     return "kernel = \"a\"\ninputs.x = \"f32[M, K]\"\noutputs.z = \"f32[M]\"\nscratch.acc = \"f32[M]\"\n"

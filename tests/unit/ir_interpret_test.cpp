@@ -303,7 +303,11 @@ TEST_CASE("local arrays hold a value per element") {
   std::string text = kernel("inputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\n",
                             "int a[3] = {};\na[x] = 10;\na[1] += x;\ny = a[0] + 100 * a[1] + 1000 * a[2];");
   CHECK(outputs(text, {{{"N", 3}}, {{"x", {0, 1, 2}}}, {}}, "y") == Numbers{10, 1100, 10200});
-  CHECK_CONTAINS(error(text, {{{"N", 1}}, {{"x", {3}}}, {}}), "outside the array");
+  // Outside of one there is nothing to write, and 0 to read.
+  CHECK(outputs(text, {{{"N", 3}}, {{"x", {3, -1, 9}}}, {}}, "y") == Numbers{300, -100, 900});
+  std::string read =
+      kernel("inputs.x = \"i32[N]\"\noutputs.y = \"f32[N]\"\n", "float a[2];\na[0] = 1; a[1] = 2;\ny = a[x];");
+  CHECK(outputs(read, {{{"N", 5}}, {{"x", {-1, 0, 1, 2, -2000000000}}}, {}}, "y") == Numbers{0, 1, 2, 0, 0});
 }
 
 TEST_CASE("tables choose elements; what lies outside reads 0 in the body") {

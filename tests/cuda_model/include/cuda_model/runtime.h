@@ -196,11 +196,8 @@ namespace cuda_model {
 // Arguments of a kernel one behind the other, each at a multiple of its alignment.
 struct ArgumentBytes {
   std::vector<unsigned char> bytes;
-  template <class T> void add(const T &value) {
-    const size_t at = (bytes.size() + alignof(T) - 1) / alignof(T) * alignof(T);
-    bytes.resize(at + sizeof value);
-    memcpy(bytes.data() + at, &value, sizeof value);
-  }
+  template <class T> void add(const T &value) { add(&value, sizeof value, alignof(T)); }
+  void add(const void *value, size_t size, size_t alignment); // out of line: g++ -O3 warns of its own vector
 };
 } // namespace cuda_model
 
