@@ -27,7 +27,7 @@ public:
     });
   }
 
-  // Until `visit` returns false.
+  // Visits elements until `visit` returns false.
   void elements(const Trial &trial, const std::vector<int64_t> &step,
                 const std::function<bool(const std::vector<int64_t> &)> &visit) const {
     for (const Read &read : reads_) {

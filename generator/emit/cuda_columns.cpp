@@ -139,7 +139,8 @@ std::string CudaKernel::prepare_shape(const std::string &shape, const PlanNode *
   return text;
 }
 
-// A list of folds, of which blocks share one. What they start from in memory is set by the block that finishes them.
+// A list of folds, one of which several blocks share. Totals in memory get their first value from the block that
+// finishes the fold.
 void CudaKernel::list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split) {
   bool before = split != nullptr;
   std::vector<size_t> starts;

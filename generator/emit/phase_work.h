@@ -9,7 +9,7 @@
 
 namespace kgen {
 
-// Sizes whose product is about the rounds of the phase's innermost loops. None: the rounds are not known before.
+// Sizes whose product is about how often the phase's innermost loops go round. None: that is not known before a call.
 std::vector<std::string> rounds_of(const Plan &plan, const Phase &phase, Printer &printer);
 
 // Can this count be told from the sizes of a call alone?

@@ -55,8 +55,7 @@ public:
   // The statements of a list, in order, each variable declared where its scope begins.
   void list(const std::vector<PlanNode> &nodes);
   void node(const PlanNode &node, const std::vector<PlanNode> &siblings);
-  // Prints what stands inside nested loops. On the CPU, where a row of a ragged axis begins and how long it is get
-  // names.
+  // Prints what stands inside nested loops. On the CPU, the begin and the length of a row of a ragged axis get names.
   void inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print);
   // That of the innermost loop around what is printed; none where that is one of the grid.
   AxisId innermost_axis() const;

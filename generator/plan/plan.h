@@ -129,7 +129,7 @@ struct Phase {
   std::vector<VarId> kept;
 };
 
-// A total on which sums hang, in one loop over blocks: what a block or a share has added is put right when the total
+// A total that sums depend on, in one loop over blocks: what a block or a share has added is put right when the total
 // changes (see fuse_folds).
 struct FollowedTotal {
   VarId total = kNone;          // the greatest so far; or a sum, whose mean counts

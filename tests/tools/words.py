@@ -6,6 +6,7 @@ import tree
 
 RIDDLES = {
     r"\bhang(s|ing)? (on|together)\b": "depend on, belong together",
+    r"\bon which \w+ hangs?\b": "depend on",
     r"\bquestions of others\b": "the tests that other loops need",
     r"\bby other ways\b": "say which",
     r"\bnothing but ask\b": "only prefetch",
