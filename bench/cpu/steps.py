@@ -121,7 +121,7 @@ def jax_step(work, arrays, function):
     d = tuple(jnp.asarray(arrays[f"d_{name}"]) for name in given)
 
     def of_leaves(held, leaves):
-        return first(function(*{**held, **leaves}.values()), len(given))
+        return first(function(*({**held, **leaves}[name] for name in inputs)), len(given))
 
     @jax.jit
     def step(held, d):
