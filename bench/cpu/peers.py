@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import numpy as np
+import steps
 
 from workloads import PLANES
 
@@ -29,8 +30,8 @@ def giou_of_boxes(np_like, pred, target):
 
 
 def kind(name):
-    """The workload without its size."""
-    return " ".join(word for word in name.split() if not word[0].isdigit())
+    """The workload without its size; a training step goes by its forward kernel."""
+    return " ".join(word for word in name.split() if not word[0].isdigit() and word != "step")
 
 
 # name: arrays -> value, in the operations that torch and JAX share.
@@ -78,6 +79,7 @@ def shared(np_like, act, a):
         "matmul + bias + gelu": lambda x, y, bias: act.gelu(x @ y + bias),
         "matmul + softmax": lambda x, w: act.softmax(x @ w, -1),
         "matmul + residual + norm": residual_norm,
+        "attention": lambda q, k, v: act.softmax(0.125 * q @ k.swapaxes(-1, -2), -1) @ v,
         "mlp": lambda x, w1, b1, w2, b2: act.gelu(x @ w1 + b1) @ w2 + b2,
     }
 
@@ -116,6 +118,7 @@ def torch_peer(compiled):
         "matmul + bias + gelu": lambda x, y, bias: functional.gelu(torch.addmm(bias, x, y)),
         "nearest distance": lambda x, centre: (torch.cdist(x, centre) ** 2).min(1)[0],
         "int8 similarity": lambda q, r, s, t: torch._int_mm(q, r.t()) * s[:, None] * t,
+        "attention": functional.scaled_dot_product_attention,
     }
     out_forms = {
         "add": lambda o, x, y: torch.add(x, y, out=o),
@@ -148,8 +151,12 @@ def torch_peer(compiled):
             return len(values)
 
         if compiled:
-            run = torch.compile(function, dynamic=False)
-            return {"inductor": (lambda: run(*inputs), keep)}
+            function = torch.compile(function, dynamic=False)
+        if work.backward:
+            step = steps.torch_step(work, arrays, {k: tensor(v) for k, v in arrays.items() if v is not None}, function)
+            return {"inductor" if compiled else "torch": (step, keep)}
+        if compiled:
+            return {"inductor": (lambda: function(*inputs), keep)}
         calls = {"torch": (lambda: function(*inputs), keep)}
         if kind(work.name) in out_forms:
             write = out_forms[kind(work.name)]
@@ -219,6 +226,9 @@ def jax_peer():
         bits = lambda v: v.view(jnp.bfloat16) if v.dtype == np.uint16 else v  # noqa: E731
         inputs = [jnp.asarray(bits(v)) for k, v in arrays.items() if v is not None and k not in work.outputs]
         run = jax.jit(function)
+        call = lambda: jax.block_until_ready(run(*inputs))  # noqa: E731
+        if work.backward:
+            call = steps.jax_step(work, arrays, function)
 
         def keep(value):
             values = value if isinstance(value, tuple) else (value,)
@@ -227,7 +237,7 @@ def jax_peer():
                 arrays[name][...] = bits.view(np.uint16) if bits.dtype == jnp.bfloat16 else bits
             return len(values)
 
-        return {"jax": (lambda: jax.block_until_ready(run(*inputs)), keep)}
+        return {"jax": (call, keep)}
 
     return prepare
 
@@ -457,7 +467,7 @@ def numba_peer():
 
     def prepare(work, arrays):
         given = [v for v in arrays.values() if v is not None]
-        return {
+        return {} if work.backward else {
             label: (lambda f=f: f(*given), lambda value: None) for label, f in loops.get(kind(work.name), {}).items()
         }
 
@@ -509,7 +519,7 @@ def halide_peer():
         name = kind(work.name)
         if name == "transpose":
             return transpose(work, arrays)
-        return pointwise(work, arrays, table[name]) if name in table else {}
+        return pointwise(work, arrays, table[name]) if name in table and not work.backward else {}
 
     return prepare
 

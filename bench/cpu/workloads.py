@@ -6,6 +6,7 @@ An output is an array that a call fills; everything else is an input. bf16 trave
 from dataclasses import dataclass, field
 
 import numpy as np
+import steps
 
 SIDES = ("left", "top", "right", "bottom")
 PLANES = [f"{side}_{kind}" for kind in "pt" for side in SIDES]
@@ -26,6 +27,8 @@ class Workload:
     by_row: bool = True  # do rows of the outputs depend on the same rows of the inputs?
     tolerance: float = 2e-5
     beats: dict = field(default_factory=dict)  # goals against single peers
+    backward: tuple | None = None  # file and function of the gradient, which is called behind the other one
+    by_hand: tuple | None = None  # a spec in this folder and its function, to be called in place of `backward`
 
 
 WORKLOADS = []
@@ -409,6 +412,58 @@ for size in (512, 1024, 2048):
         lambda rng, s: {"x": normal(rng, s["M"], s["D"]), "centre": normal(rng, s["N"], s["D"])},
         like("distance", "M"), nearest_distance, 1.0, operations=3 * size, by_row=False, tolerance=1e-3)
 
+
+def add_step(name, forward, backward, sizes, inputs, outputs, truth, goal, tolerance=1e-4, **more):
+    """Forward and backward. `inputs` and `outputs` go by the axes of their names, `outputs` to a gradient that is given;
+    each floating input gets one."""
+
+    def arrays(rng, s):
+        made = inputs(rng, s)
+        wanted = {f"d_{key}": array for key, array in made.items() if array is not None and array.dtype == np.float32}
+        for key, axes in outputs.items():
+            made[key] = aligned([s[axis] for axis in axes] or [1])
+            made[f"d_{key}"] = normal(rng, *made[key].shape)
+        return made | {key: aligned(array.shape) for key, array in wanted.items()} | {
+            key: aligned(shape) for key, shape in more.get("unread", {}).items()}
+
+    names = list(arrays(np.random.default_rng(1), {axis: 1 for axis in sizes}))
+    given = [f"d_{key}" for key in outputs]
+    gradients = [key for key in names if key.startswith("d_") and key not in given]
+    WORKLOADS.append(Workload(
+        name, *forward, sizes, arrays, [*outputs, *gradients, *more.get("unread", {})], truth, goal, by_row=False,
+        tolerance=tolerance, backward=backward, by_hand=more.get("by_hand"), scalars=more.get("scalars", {})))
+
+
+R = {"rows": 8192, "N": 4096}
+rows_of = lambda *names: lambda rng, s: {"x": normal(rng, s["rows"], s["N"])} | {n: normal(rng, s["N"]) for n in names}  # noqa: E731
+of_rows = {"y": ("rows", "N")}
+for kind_of, names, truth in (("softmax", (), steps.softmax), ("layer_norm", ("gamma", "beta"), steps.layer_norm),
+                              ("rms_norm", ("gamma",), steps.rms_norm)):
+    add_step(f"{kind_of.replace('_', ' ')} step 8192x4096", (f"norm/{kind_of}", f"{kind_of}_f32"),
+             (f"norm/{kind_of}_backward", f"{kind_of}_backward_f32" if kind_of != "rms_norm" else "rms_norm_backward"), R,
+             rows_of(*names), of_rows, truth, 1.3, tolerance=2e-3)
+add_step("cross entropy step 8192x4096", ("reduce/cross_entropy", "cross_entropy_f32_f32"),
+         ("reduce/cross_entropy_backward", "cross_entropy_backward_f32_f32"), {"B": 8192, "V": 4096},
+         lambda rng, s: {"score": normal(rng, s["B"], s["V"]), "target": rng.integers(0, s["V"], s["B"], np.int32)},
+         {"loss": ("B",)}, steps.cross_entropy, 1.3, unread={"mean_loss": (1,)})
+for kind_of in ("gelu", "silu", "relu"):
+    add_step(f"{kind_of} step 4096x4096", ("elementwise/activation", f"activation_{kind_of}_f32"),
+             ("elementwise/activation_backward", f"activation_backward_{kind_of}_f32"), W,
+             lambda rng, s: {"x": normal(rng, s["rows"], s["N"]), "bias": None}, of_rows, steps.activation(kind_of), 1.0)
+cube = {"M": 1024, "K": 1024, "N": 1024}
+add_step("matmul + bias + gelu step 1024", ("matmul/matmul_activation", "matmul_activation_gelu_f32"),
+         ("matmul/matmul_activation_backward", "matmul_activation_backward_gelu_f32"), cube,
+         lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "y": inverse_roots(rng, s["K"], s["N"]), "bias": normal(rng, s["N"])},
+         {"z": ("M", "N")}, steps.matmul_gelu, 1.0, tolerance=2e-3)
+add_step("mlp step 1024", ("matmul/mlp", "mlp_f32"), ("matmul/mlp_backward", "mlp_backward_f32"), cube | {"H": 1024},
+         lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w1": inverse_roots(rng, s["K"], s["H"]), "b1": normal(rng, s["H"]),
+                         "w2": inverse_roots(rng, s["H"], s["N"]), "b2": normal(rng, s["N"])},
+         {"z": ("M", "N")}, steps.mlp, 1.0, tolerance=2e-3)
+add_step("attention step 8x12x256x64", ("attention/attention", "attention_d64_f32"),
+         ("attention/attention_backward", "attention_backward_d64_f32"), {"B": 8, "H": 12, "S": 256, "R": 256, "D": 64},
+         lambda rng, s: {name: normal(rng, s["B"], s["H"], s["S"], s["D"]) for name in "qkv"},
+         {"o": ("B", "H", "S", "D")}, steps.attention, 1.0, tolerance=2e-3, scalars={"scale": 0.125},
+         by_hand=("attention_backward_by_hand", "attention_backward_by_hand"))
 
 
 def make_arrays(work):

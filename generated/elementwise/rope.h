@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 // Each element, by named axes:
-//   real one = at(x, P = 0), other = at(x, P = 1);
-//   y = index(P) == 0 ? one * cosine - other * sine : other * cosine + one * sine;
+//   real low = at(x, P = 0), high = at(x, P = 1);
+//   y = index(P) == 0 ? low * cosine - high * sine : high * cosine + low * sine;
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
 //   size, which is checked. bf16 and f16 are uint16_t.

@@ -41,10 +41,10 @@ __global__ void __launch_bounds__(256) rope_kernel(const Stored<T>* x, const flo
   Pack<Stored<T>, kElements> y_pack;
 #pragma unroll
   for (int i = 0; i < kElements; ++i) {
-    const float one = to_value<T>(x_pack[i]);
-    const float other = to_value<T>(x_other_pack[i]);
-    y_pack[i] = to_stored<T>(int64_t(p) == 0 ? one * cosine_pack[i] - other * sine_pack[i]
-                                             : other * cosine_pack[i] + one * sine_pack[i]);
+    const float low = to_value<T>(x_pack[i]);
+    const float high = to_value<T>(x_other_pack[i]);
+    y_pack[i] = to_stored<T>(int64_t(p) == 0 ? low * cosine_pack[i] - high * sine_pack[i]
+                                             : high * cosine_pack[i] + low * sine_pack[i]);
   }
   store_pack(&y[(((b * S + s) * H + h) * 2 + p) * R + r_first], y_pack, remaining);
 }

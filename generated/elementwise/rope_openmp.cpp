@@ -44,14 +44,14 @@ void rope(const Stored<T>* x, const float* cosine, const float* sine, Stored<T>*
               for_lines<kLanes32>(
                   around_caches, &y[(((b * S + s) * H + h) * 2 + p) * R + r_first], r_first,
                   smaller(r_first + 4096, R), [=](int64_t r, auto active) IN_SET {
-                    const auto one = to_value<T>(load_once(&x[((b * S + s) * H + h) * 2 * R + r], active));
-                    const auto other =
+                    const auto low = to_value<T>(load_once(&x[((b * S + s) * H + h) * 2 * R + r], active));
+                    const auto high =
                         to_value<T>(load_once(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
                     store_around(&y[(((b * S + s) * H + h) * 2 + p) * R + r], active,
-                                 to_stored<T>(p == 0 ? one * load(&cosine[s * R + r], active) -
-                                                           other * load(&sine[s * R + r], active)
-                                                     : other * load(&cosine[s * R + r], active) +
-                                                           one * load(&sine[s * R + r], active)),
+                                 to_stored<T>(p == 0 ? low * load(&cosine[s * R + r], active) -
+                                                           high * load(&sine[s * R + r], active)
+                                                     : high * load(&cosine[s * R + r], active) +
+                                                           low * load(&sine[s * R + r], active)),
                                  around_caches);
                   });
             }

@@ -77,23 +77,27 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * N) return;
   const Index bn = item;
-  const float width_p = to_value<T>(pred[bn * 4 + 2]) - to_value<T>(pred[bn * 4]);
-  const float height_p = to_value<T>(pred[bn * 4 + 3]) - to_value<T>(pred[bn * 4 + 1]);
-  const float width_t = to_value<T>(target[bn * 4 + 2]) - to_value<T>(target[bn * 4]);
-  const float height_t = to_value<T>(target[bn * 4 + 3]) - to_value<T>(target[bn * 4 + 1]);
+  const float bottom_t = to_value<T>(target[bn * 4 + 3]);
+  const float left_p = to_value<T>(pred[bn * 4]);
+  const float top_p = to_value<T>(pred[bn * 4 + 1]);
+  const float right_p = to_value<T>(pred[bn * 4 + 2]);
+  const float bottom_p = to_value<T>(pred[bn * 4 + 3]);
+  const float left_t = to_value<T>(target[bn * 4]);
+  const float top_t = to_value<T>(target[bn * 4 + 1]);
+  const float right_t = to_value<T>(target[bn * 4 + 2]);
+  const float width_p = right_p - left_p;
+  const float height_p = bottom_p - top_p;
+  const float width_t = right_t - left_t;
+  const float height_t = bottom_t - top_t;
   const float area_p = width_p * height_p;
   const float area_t = width_t * height_t;
-  const float shared_width = minimum(to_value<T>(pred[bn * 4 + 2]), to_value<T>(target[bn * 4 + 2])) -
-                             maximum(to_value<T>(pred[bn * 4]), to_value<T>(target[bn * 4]));
-  const float shared_height = minimum(to_value<T>(pred[bn * 4 + 3]), to_value<T>(target[bn * 4 + 3])) -
-                              maximum(to_value<T>(pred[bn * 4 + 1]), to_value<T>(target[bn * 4 + 1]));
+  const float shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+  const float shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
   const float larger_shared_width = maximum(shared_width, 0.0f);
   const float larger_shared_height = maximum(shared_height, 0.0f);
   const float overlap = larger_shared_width * larger_shared_height;
-  const float hull_width = maximum(to_value<T>(pred[bn * 4 + 2]), to_value<T>(target[bn * 4 + 2])) -
-                           minimum(to_value<T>(pred[bn * 4]), to_value<T>(target[bn * 4]));
-  const float hull_height = maximum(to_value<T>(pred[bn * 4 + 3]), to_value<T>(target[bn * 4 + 3])) -
-                            minimum(to_value<T>(pred[bn * 4 + 1]), to_value<T>(target[bn * 4 + 1]));
+  const float hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+  const float hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
   const float larger_hull_width = maximum(hull_width, 0.0f);
   const float larger_hull_height = maximum(hull_height, 0.0f);
   const float hull = larger_hull_width * larger_hull_height;
@@ -134,81 +138,35 @@ __global__ void __launch_bounds__(256)
   const float d_height_t = d_joined * width_t;
   const float d_width_p = d_joined * height_p;
   const float d_height_p = d_joined * width_p;
-  d_pred[bn * 4] = to_stored<T>(
-      (to_value<T>(pred[bn * 4]) < to_value<T>(target[bn * 4])
-           ? -d_hull_width
-           : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_hull_width : 0.0f)) +
-      (to_value<T>(pred[bn * 4]) > to_value<T>(target[bn * 4])
-           ? -d_shared_width
-           : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_shared_width : 0.0f)) -
-      d_joined * height_p);
-  d_pred[bn * 4 + 1] = to_stored<T>(
-      (to_value<T>(pred[bn * 4 + 1]) < to_value<T>(target[bn * 4 + 1])
-           ? -d_hull_height
-           : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_hull_height
-                                                                               : 0.0f)) +
-      (to_value<T>(pred[bn * 4 + 1]) > to_value<T>(target[bn * 4 + 1])
-           ? -d_shared_height
-           : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_shared_height
-                                                                               : 0.0f)) -
-      d_joined * width_p);
+  d_pred[bn * 4] =
+      to_stored<T>((left_p < left_t ? -d_hull_width : (left_p == left_t ? -0.5f * d_hull_width : 0.0f)) +
+                   (left_p > left_t ? -d_shared_width : (left_p == left_t ? -0.5f * d_shared_width : 0.0f)) -
+                   d_joined * height_p);
+  d_pred[bn * 4 + 1] =
+      to_stored<T>((top_p < top_t ? -d_hull_height : (top_p == top_t ? -0.5f * d_hull_height : 0.0f)) +
+                   (top_p > top_t ? -d_shared_height : (top_p == top_t ? -0.5f * d_shared_height : 0.0f)) -
+                   d_joined * width_p);
   d_pred[bn * 4 + 2] = to_stored<T>(
-      (to_value<T>(pred[bn * 4 + 2]) > to_value<T>(target[bn * 4 + 2])
-           ? d_hull_width
-           : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_hull_width
-                                                                               : 0.0f)) +
-      (to_value<T>(pred[bn * 4 + 2]) < to_value<T>(target[bn * 4 + 2])
-           ? d_shared_width
-           : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_shared_width
-                                                                               : 0.0f)) +
-      d_width_p);
+      (right_p > right_t ? d_hull_width : (right_p == right_t ? 0.5f * d_hull_width : 0.0f)) +
+      (right_p < right_t ? d_shared_width : (right_p == right_t ? 0.5f * d_shared_width : 0.0f)) + d_width_p);
   d_pred[bn * 4 + 3] = to_stored<T>(
-      (to_value<T>(pred[bn * 4 + 3]) > to_value<T>(target[bn * 4 + 3])
-           ? d_hull_height
-           : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_hull_height
-                                                                               : 0.0f)) +
-      (to_value<T>(pred[bn * 4 + 3]) < to_value<T>(target[bn * 4 + 3])
-           ? d_shared_height
-           : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_shared_height
-                                                                               : 0.0f)) +
+      (bottom_p > bottom_t ? d_hull_height : (bottom_p == bottom_t ? 0.5f * d_hull_height : 0.0f)) +
+      (bottom_p < bottom_t ? d_shared_height : (bottom_p == bottom_t ? 0.5f * d_shared_height : 0.0f)) +
       d_height_p);
-  d_target[bn * 4] = to_stored<T>(
-      (to_value<T>(target[bn * 4]) < to_value<T>(pred[bn * 4])
-           ? -d_hull_width
-           : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_hull_width : 0.0f)) +
-      (to_value<T>(target[bn * 4]) > to_value<T>(pred[bn * 4])
-           ? -d_shared_width
-           : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_shared_width : 0.0f)) -
-      d_joined * height_t);
-  d_target[bn * 4 + 1] = to_stored<T>(
-      (to_value<T>(target[bn * 4 + 1]) < to_value<T>(pred[bn * 4 + 1])
-           ? -d_hull_height
-           : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_hull_height
-                                                                               : 0.0f)) +
-      (to_value<T>(target[bn * 4 + 1]) > to_value<T>(pred[bn * 4 + 1])
-           ? -d_shared_height
-           : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_shared_height
-                                                                               : 0.0f)) -
-      d_joined * width_t);
+  d_target[bn * 4] =
+      to_stored<T>((left_t < left_p ? -d_hull_width : (left_p == left_t ? -0.5f * d_hull_width : 0.0f)) +
+                   (left_t > left_p ? -d_shared_width : (left_p == left_t ? -0.5f * d_shared_width : 0.0f)) -
+                   d_joined * height_t);
+  d_target[bn * 4 + 1] =
+      to_stored<T>((top_t < top_p ? -d_hull_height : (top_p == top_t ? -0.5f * d_hull_height : 0.0f)) +
+                   (top_t > top_p ? -d_shared_height : (top_p == top_t ? -0.5f * d_shared_height : 0.0f)) -
+                   d_joined * width_t);
   d_target[bn * 4 + 2] = to_stored<T>(
-      (to_value<T>(target[bn * 4 + 2]) > to_value<T>(pred[bn * 4 + 2])
-           ? d_hull_width
-           : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_hull_width
-                                                                               : 0.0f)) +
-      (to_value<T>(target[bn * 4 + 2]) < to_value<T>(pred[bn * 4 + 2])
-           ? d_shared_width
-           : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_shared_width
-                                                                               : 0.0f)) +
-      d_width_t);
+      (right_t > right_p ? d_hull_width : (right_p == right_t ? 0.5f * d_hull_width : 0.0f)) +
+      (right_t < right_p ? d_shared_width : (right_p == right_t ? 0.5f * d_shared_width : 0.0f)) + d_width_t);
   d_target[bn * 4 + 3] = to_stored<T>(
-      (to_value<T>(target[bn * 4 + 3]) > to_value<T>(pred[bn * 4 + 3])
-           ? d_hull_height
-           : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_hull_height
-                                                                               : 0.0f)) +
-      (to_value<T>(target[bn * 4 + 3]) < to_value<T>(pred[bn * 4 + 3])
-           ? d_shared_height
-           : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_shared_height
-                                                                               : 0.0f)) +
+      (bottom_t > bottom_p ? d_hull_height : (bottom_p == bottom_t ? 0.5f * d_hull_height : 0.0f)) +
+      (bottom_t < bottom_p ? d_shared_height : (bottom_p == bottom_t ? 0.5f * d_shared_height : 0.0f)) +
       d_height_t);
 }
 
@@ -244,6 +202,14 @@ cudaError_t giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* ta
 
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedBackwardInPartWorkspace {
+  int64_t bottom_t;
+  int64_t left_p;
+  int64_t top_p;
+  int64_t right_p;
+  int64_t bottom_p;
+  int64_t left_t;
+  int64_t top_t;
+  int64_t right_t;
   int64_t width_p;
   int64_t height_p;
   int64_t width_t;
@@ -256,6 +222,14 @@ struct GiouLossPaddedBackwardInPartWorkspace {
   int64_t bytes = 0;
 
   explicit GiouLossPaddedBackwardInPartWorkspace(int64_t B, int64_t N) {
+    bottom_t = reserve(bytes, B * N, 4);
+    left_p = reserve(bytes, B * N, 4);
+    top_p = reserve(bytes, B * N, 4);
+    right_p = reserve(bytes, B * N, 4);
+    bottom_p = reserve(bytes, B * N, 4);
+    left_t = reserve(bytes, B * N, 4);
+    top_t = reserve(bytes, B * N, 4);
+    right_t = reserve(bytes, B * N, 4);
     width_p = reserve(bytes, B * N, 4);
     height_p = reserve(bytes, B * N, 4);
     width_t = reserve(bytes, B * N, 4);
@@ -269,68 +243,76 @@ struct GiouLossPaddedBackwardInPartWorkspace {
 };
 
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    giou_loss_padded_backward_in_part_part1_kernel(const Stored<T>* pred, const Stored<T>* target,
-                                                   const bool* mask, const Stored<T>* d_giou,
-                                                   const Stored<T>* d_loss, Stored<T>* d_pred,
-                                                   Stored<T>* d_target, Index B, Index N, float* width_p,
-                                                   float* height_p, float* width_t, float* height_t,
-                                                   float* d_joined, float* d_hull_height, float* d_hull_width,
-                                                   float* d_shared_height, float* d_shared_width) {
+__global__ void __launch_bounds__(512, kLeastBlocks<float>) giou_loss_padded_backward_in_part_part1_kernel(
+    const Stored<T>* pred, const Stored<T>* target, const bool* mask, const Stored<T>* d_giou,
+    const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target, Index B, Index N, float* bottom_t,
+    float* left_p, float* top_p, float* right_p, float* bottom_p, float* left_t, float* top_t, float* right_t,
+    float* width_p, float* height_p, float* width_t, float* height_t, float* d_joined, float* d_hull_height,
+    float* d_hull_width, float* d_shared_height, float* d_shared_width) {
   if (d_pred != nullptr || d_target != nullptr) {
     int64_t count_mask = 0;
     int64_t count_mask_own = 0;
-    for (Index bn_first = Index(threadIdx.x) * (8 / kBytes<T>); bn_first < B * N;
-         bn_first += Index(blockDim.x) * (8 / kBytes<T>)) {
+    for (Index bn_first = Index(threadIdx.x) * 2; bn_first < B * N; bn_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(B * N - bn_first);
-      const auto mask_pack = load_pack<8 / kBytes<T>, 1, kWide>(&mask[bn_first], remaining);
+      const auto mask_pack = load_pack<2, 1, kWide>(&mask[bn_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 8 / kBytes<T>; ++i) {
+      for (int i = 0; i < 2; ++i) {
         if (i < remaining) count_mask_own = count_mask_own + int64_t(mask_pack[i]);
       }
     }
     count_mask = count_mask +
                  block_fold(count_mask_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
 #pragma unroll 1
-    for (Index bn_first = Index(threadIdx.x) * (8 / kBytes<T>); bn_first < B * N;
-         bn_first += Index(blockDim.x) * (8 / kBytes<T>)) {
+    for (Index bn_first = Index(threadIdx.x) * 2; bn_first < B * N; bn_first += Index(blockDim.x) * 2) {
       const Index remaining = Index(B * N - bn_first);
-      const auto pred_pack = load_pack<8 / kBytes<T>, 4, kWide>(&pred[bn_first * 4], remaining);
-      Pack<float, 8 / kBytes<T>> width_p_pack;
-      Pack<float, 8 / kBytes<T>> height_p_pack;
-      const auto target_pack = load_pack<8 / kBytes<T>, 4, kWide>(&target[bn_first * 4], remaining);
-      Pack<float, 8 / kBytes<T>> width_t_pack;
-      Pack<float, 8 / kBytes<T>> height_t_pack;
-      const auto mask_pack = load_pack<8 / kBytes<T>, 1, kWide>(&mask[bn_first], remaining);
-      Pack<float, 8 / kBytes<T>> d_joined_pack;
-      Pack<float, 8 / kBytes<T>> d_hull_height_pack;
-      Pack<float, 8 / kBytes<T>> d_hull_width_pack;
-      Pack<float, 8 / kBytes<T>> d_shared_height_pack;
-      Pack<float, 8 / kBytes<T>> d_shared_width_pack;
+      const auto target_pack = load_pack<2, 4, kWide>(&target[bn_first * 4], remaining);
+      Pack<float, 2> bottom_t_pack;
+      const auto pred_pack = load_pack<2, 4, kWide>(&pred[bn_first * 4], remaining);
+      Pack<float, 2> left_p_pack;
+      Pack<float, 2> top_p_pack;
+      Pack<float, 2> right_p_pack;
+      Pack<float, 2> bottom_p_pack;
+      Pack<float, 2> left_t_pack;
+      Pack<float, 2> top_t_pack;
+      Pack<float, 2> right_t_pack;
+      Pack<float, 2> width_p_pack;
+      Pack<float, 2> height_p_pack;
+      Pack<float, 2> width_t_pack;
+      Pack<float, 2> height_t_pack;
+      const auto mask_pack = load_pack<2, 1, kWide>(&mask[bn_first], remaining);
+      Pack<float, 2> d_joined_pack;
+      Pack<float, 2> d_hull_height_pack;
+      Pack<float, 2> d_hull_width_pack;
+      Pack<float, 2> d_shared_height_pack;
+      Pack<float, 2> d_shared_width_pack;
 #pragma unroll
-      for (int i = 0; i < 8 / kBytes<T>; ++i) {
+      for (int i = 0; i < 2; ++i) {
         const Index bn = bn_first + (i < remaining ? i : remaining - 1);
-        width_p_pack[i] = to_value<T>(pred_pack[4 * i + 2]) - to_value<T>(pred_pack[4 * i]);
-        height_p_pack[i] = to_value<T>(pred_pack[4 * i + 3]) - to_value<T>(pred_pack[4 * i + 1]);
-        width_t_pack[i] = to_value<T>(target_pack[4 * i + 2]) - to_value<T>(target_pack[4 * i]);
-        height_t_pack[i] = to_value<T>(target_pack[4 * i + 3]) - to_value<T>(target_pack[4 * i + 1]);
+        bottom_t_pack[i] = to_value<T>(target_pack[4 * i + 3]);
+        left_p_pack[i] = to_value<T>(pred_pack[4 * i]);
+        top_p_pack[i] = to_value<T>(pred_pack[4 * i + 1]);
+        right_p_pack[i] = to_value<T>(pred_pack[4 * i + 2]);
+        bottom_p_pack[i] = to_value<T>(pred_pack[4 * i + 3]);
+        left_t_pack[i] = to_value<T>(target_pack[4 * i]);
+        top_t_pack[i] = to_value<T>(target_pack[4 * i + 1]);
+        right_t_pack[i] = to_value<T>(target_pack[4 * i + 2]);
+        width_p_pack[i] = right_p_pack[i] - left_p_pack[i];
+        height_p_pack[i] = bottom_p_pack[i] - top_p_pack[i];
+        width_t_pack[i] = right_t_pack[i] - left_t_pack[i];
+        height_t_pack[i] = bottom_t_pack[i] - top_t_pack[i];
         const float area_p = width_p_pack[i] * height_p_pack[i];
         const float area_t = width_t_pack[i] * height_t_pack[i];
         const float shared_width =
-            minimum(to_value<T>(pred_pack[4 * i + 2]), to_value<T>(target_pack[4 * i + 2])) -
-            maximum(to_value<T>(pred_pack[4 * i]), to_value<T>(target_pack[4 * i]));
+            minimum(right_p_pack[i], right_t_pack[i]) - maximum(left_p_pack[i], left_t_pack[i]);
         const float shared_height =
-            minimum(to_value<T>(pred_pack[4 * i + 3]), to_value<T>(target_pack[4 * i + 3])) -
-            maximum(to_value<T>(pred_pack[4 * i + 1]), to_value<T>(target_pack[4 * i + 1]));
+            minimum(bottom_p_pack[i], bottom_t_pack[i]) - maximum(top_p_pack[i], top_t_pack[i]);
         const float larger_shared_width = maximum(shared_width, 0.0f);
         const float larger_shared_height = maximum(shared_height, 0.0f);
         const float overlap = larger_shared_width * larger_shared_height;
         const float hull_width =
-            maximum(to_value<T>(pred_pack[4 * i + 2]), to_value<T>(target_pack[4 * i + 2])) -
-            minimum(to_value<T>(pred_pack[4 * i]), to_value<T>(target_pack[4 * i]));
+            maximum(right_p_pack[i], right_t_pack[i]) - minimum(left_p_pack[i], left_t_pack[i]);
         const float hull_height =
-            maximum(to_value<T>(pred_pack[4 * i + 3]), to_value<T>(target_pack[4 * i + 3])) -
-            minimum(to_value<T>(pred_pack[4 * i + 1]), to_value<T>(target_pack[4 * i + 1]));
+            maximum(bottom_p_pack[i], bottom_t_pack[i]) - minimum(top_p_pack[i], top_t_pack[i]);
         const float larger_hull_width = maximum(hull_width, 0.0f);
         const float larger_hull_height = maximum(hull_height, 0.0f);
         const float hull = larger_hull_width * larger_hull_height;
@@ -369,6 +351,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
             shared_width > 0.0f ? d_overlap * larger_shared_height
                                 : (shared_width == 0.0f ? 0.5f * d_overlap * larger_shared_height : 0.0f);
       }
+      store_pack<kWide>(&bottom_t[bn_first], bottom_t_pack, remaining);
+      store_pack<kWide>(&left_p[bn_first], left_p_pack, remaining);
+      store_pack<kWide>(&top_p[bn_first], top_p_pack, remaining);
+      store_pack<kWide>(&right_p[bn_first], right_p_pack, remaining);
+      store_pack<kWide>(&bottom_p[bn_first], bottom_p_pack, remaining);
+      store_pack<kWide>(&left_t[bn_first], left_t_pack, remaining);
+      store_pack<kWide>(&top_t[bn_first], top_t_pack, remaining);
+      store_pack<kWide>(&right_t[bn_first], right_t_pack, remaining);
       store_pack<kWide>(&width_p[bn_first], width_p_pack, remaining);
       store_pack<kWide>(&height_p[bn_first], height_p_pack, remaining);
       store_pack<kWide>(&width_t[bn_first], width_t_pack, remaining);
@@ -384,12 +374,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    giou_loss_padded_backward_in_part_part2_kernel(const Stored<T>* pred, const Stored<T>* target,
-                                                   Stored<T>* d_pred, Stored<T>* d_target, Index B, Index N,
-                                                   float* width_p, float* height_p, float* width_t,
-                                                   float* height_t, float* d_joined, float* d_hull_height,
-                                                   float* d_hull_width, float* d_shared_height,
-                                                   float* d_shared_width) {
+    giou_loss_padded_backward_in_part_part2_kernel(Stored<T>* d_pred, Stored<T>* d_target, Index B, Index N,
+                                                   float* bottom_t, float* left_p, float* top_p,
+                                                   float* right_p, float* bottom_p, float* left_t,
+                                                   float* top_t, float* right_t, float* width_p,
+                                                   float* height_p, float* width_t, float* height_t,
+                                                   float* d_joined, float* d_hull_height, float* d_hull_width,
+                                                   float* d_shared_height, float* d_shared_width) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * N) return;
   const Index bn = item;
@@ -403,84 +394,54 @@ __global__ void __launch_bounds__(256)
     const float d_width_p = d_joined[bn] * height_p[bn];
     const float d_height_p = d_joined[bn] * width_p[bn];
     d_pred[bn * 4] = to_stored<T>(
-        (to_value<T>(pred[bn * 4]) < to_value<T>(target[bn * 4])
-             ? -d_hull_width[bn]
-             : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_hull_width[bn] : 0.0f)) +
-        (to_value<T>(pred[bn * 4]) > to_value<T>(target[bn * 4])
-             ? -d_shared_width[bn]
-             : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_shared_width[bn]
-                                                                         : 0.0f)) -
+        (left_p[bn] < left_t[bn] ? -d_hull_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_hull_width[bn] : 0.0f)) +
+        (left_p[bn] > left_t[bn] ? -d_shared_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_shared_width[bn] : 0.0f)) -
         d_joined[bn] * height_p[bn]);
-    d_pred[bn * 4 + 1] = to_stored<T>(
-        (to_value<T>(pred[bn * 4 + 1]) < to_value<T>(target[bn * 4 + 1])
-             ? -d_hull_height[bn]
-             : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_hull_height[bn]
-                                                                                 : 0.0f)) +
-        (to_value<T>(pred[bn * 4 + 1]) > to_value<T>(target[bn * 4 + 1])
-             ? -d_shared_height[bn]
-             : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_shared_height[bn]
-                                                                                 : 0.0f)) -
-        d_joined[bn] * width_p[bn]);
+    d_pred[bn * 4 + 1] =
+        to_stored<T>((top_p[bn] < top_t[bn] ? -d_hull_height[bn]
+                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_hull_height[bn] : 0.0f)) +
+                     (top_p[bn] > top_t[bn] ? -d_shared_height[bn]
+                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_shared_height[bn] : 0.0f)) -
+                     d_joined[bn] * width_p[bn]);
     d_pred[bn * 4 + 2] = to_stored<T>(
-        (to_value<T>(pred[bn * 4 + 2]) > to_value<T>(target[bn * 4 + 2])
-             ? d_hull_width[bn]
-             : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_hull_width[bn]
-                                                                                 : 0.0f)) +
-        (to_value<T>(pred[bn * 4 + 2]) < to_value<T>(target[bn * 4 + 2])
-             ? d_shared_width[bn]
-             : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_shared_width[bn]
-                                                                                 : 0.0f)) +
+        (right_p[bn] > right_t[bn] ? d_hull_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_hull_width[bn] : 0.0f)) +
+        (right_p[bn] < right_t[bn] ? d_shared_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_shared_width[bn] : 0.0f)) +
         d_width_p);
     d_pred[bn * 4 + 3] = to_stored<T>(
-        (to_value<T>(pred[bn * 4 + 3]) > to_value<T>(target[bn * 4 + 3])
-             ? d_hull_height[bn]
-             : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_hull_height[bn]
-                                                                                 : 0.0f)) +
-        (to_value<T>(pred[bn * 4 + 3]) < to_value<T>(target[bn * 4 + 3])
-             ? d_shared_height[bn]
-             : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_shared_height[bn]
-                                                                                 : 0.0f)) +
+        (bottom_p[bn] > bottom_t[bn] ? d_hull_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_hull_height[bn] : 0.0f)) +
+        (bottom_p[bn] < bottom_t[bn] ? d_shared_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_shared_height[bn] : 0.0f)) +
         d_height_p);
   }
   if (d_target != nullptr) {
     d_target[bn * 4] = to_stored<T>(
-        (to_value<T>(target[bn * 4]) < to_value<T>(pred[bn * 4])
-             ? -d_hull_width[bn]
-             : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_hull_width[bn] : 0.0f)) +
-        (to_value<T>(target[bn * 4]) > to_value<T>(pred[bn * 4])
-             ? -d_shared_width[bn]
-             : (to_value<T>(pred[bn * 4]) == to_value<T>(target[bn * 4]) ? -0.5f * d_shared_width[bn]
-                                                                         : 0.0f)) -
+        (left_t[bn] < left_p[bn] ? -d_hull_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_hull_width[bn] : 0.0f)) +
+        (left_t[bn] > left_p[bn] ? -d_shared_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_shared_width[bn] : 0.0f)) -
         d_joined[bn] * height_t[bn]);
-    d_target[bn * 4 + 1] = to_stored<T>(
-        (to_value<T>(target[bn * 4 + 1]) < to_value<T>(pred[bn * 4 + 1])
-             ? -d_hull_height[bn]
-             : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_hull_height[bn]
-                                                                                 : 0.0f)) +
-        (to_value<T>(target[bn * 4 + 1]) > to_value<T>(pred[bn * 4 + 1])
-             ? -d_shared_height[bn]
-             : (to_value<T>(pred[bn * 4 + 1]) == to_value<T>(target[bn * 4 + 1]) ? -0.5f * d_shared_height[bn]
-                                                                                 : 0.0f)) -
-        d_joined[bn] * width_t[bn]);
+    d_target[bn * 4 + 1] =
+        to_stored<T>((top_t[bn] < top_p[bn] ? -d_hull_height[bn]
+                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_hull_height[bn] : 0.0f)) +
+                     (top_t[bn] > top_p[bn] ? -d_shared_height[bn]
+                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_shared_height[bn] : 0.0f)) -
+                     d_joined[bn] * width_t[bn]);
     d_target[bn * 4 + 2] = to_stored<T>(
-        (to_value<T>(target[bn * 4 + 2]) > to_value<T>(pred[bn * 4 + 2])
-             ? d_hull_width[bn]
-             : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_hull_width[bn]
-                                                                                 : 0.0f)) +
-        (to_value<T>(target[bn * 4 + 2]) < to_value<T>(pred[bn * 4 + 2])
-             ? d_shared_width[bn]
-             : (to_value<T>(pred[bn * 4 + 2]) == to_value<T>(target[bn * 4 + 2]) ? 0.5f * d_shared_width[bn]
-                                                                                 : 0.0f)) +
+        (right_t[bn] > right_p[bn] ? d_hull_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_hull_width[bn] : 0.0f)) +
+        (right_t[bn] < right_p[bn] ? d_shared_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_shared_width[bn] : 0.0f)) +
         d_width_t);
     d_target[bn * 4 + 3] = to_stored<T>(
-        (to_value<T>(target[bn * 4 + 3]) > to_value<T>(pred[bn * 4 + 3])
-             ? d_hull_height[bn]
-             : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_hull_height[bn]
-                                                                                 : 0.0f)) +
-        (to_value<T>(target[bn * 4 + 3]) < to_value<T>(pred[bn * 4 + 3])
-             ? d_shared_height[bn]
-             : (to_value<T>(pred[bn * 4 + 3]) == to_value<T>(target[bn * 4 + 3]) ? 0.5f * d_shared_height[bn]
-                                                                                 : 0.0f)) +
+        (bottom_t[bn] > bottom_p[bn] ? d_hull_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_hull_height[bn] : 0.0f)) +
+        (bottom_t[bn] < bottom_p[bn] ? d_shared_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_shared_height[bn] : 0.0f)) +
         d_height_t);
   }
 }
@@ -492,36 +453,34 @@ cudaError_t giou_loss_padded_backward_in_part(const Stored<T>* pred, const Store
                                               int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
   const GiouLossPaddedBackwardInPartWorkspace space(B, N);
   {
-    const bool wide = aligned({mask, pred, workspace, target});
-    if (const cudaError_t error =
-            launch(wide ? giou_loss_padded_backward_in_part_part1_kernel<true, Index, T>
-                        : giou_loss_padded_backward_in_part_part1_kernel<false, Index, T>,
-                   1, block_threads(B * N, 1), 512, stream, pred, target, mask, d_giou, d_loss, d_pred,
-                   d_target, B, N, reinterpret_cast<float*>(workspace + space.width_p),
-                   reinterpret_cast<float*>(workspace + space.height_p),
-                   reinterpret_cast<float*>(workspace + space.width_t),
-                   reinterpret_cast<float*>(workspace + space.height_t),
-                   reinterpret_cast<float*>(workspace + space.d_joined),
-                   reinterpret_cast<float*>(workspace + space.d_hull_height),
-                   reinterpret_cast<float*>(workspace + space.d_hull_width),
-                   reinterpret_cast<float*>(workspace + space.d_shared_height),
-                   reinterpret_cast<float*>(workspace + space.d_shared_width));
-        error != cudaSuccess)
-      return error;
+    const bool wide = aligned({mask, target, workspace, pred});
+    if (const cudaError_t error = launch(wide ? giou_loss_padded_backward_in_part_part1_kernel<true, Index, T>
+        : giou_loss_padded_backward_in_part_part1_kernel<false, Index, T>, 1, block_threads(B * N, 1), 512,
+        stream, pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, reinterpret_cast<float*>(workspace
+        + space.bottom_t), reinterpret_cast<float*>(workspace + space.left_p),
+        reinterpret_cast<float*>(workspace + space.top_p), reinterpret_cast<float*>(workspace +
+        space.right_p), reinterpret_cast<float*>(workspace + space.bottom_p),
+        reinterpret_cast<float*>(workspace + space.left_t), reinterpret_cast<float*>(workspace + space.top_t),
+        reinterpret_cast<float*>(workspace + space.right_t), reinterpret_cast<float*>(workspace +
+        space.width_p), reinterpret_cast<float*>(workspace + space.height_p),
+        reinterpret_cast<float*>(workspace + space.width_t), reinterpret_cast<float*>(workspace +
+        space.height_t), reinterpret_cast<float*>(workspace + space.d_joined),
+        reinterpret_cast<float*>(workspace + space.d_hull_height), reinterpret_cast<float*>(workspace +
+        space.d_hull_width), reinterpret_cast<float*>(workspace + space.d_shared_height),
+        reinterpret_cast<float*>(workspace + space.d_shared_width)); error != cudaSuccess) return error;
   }
-  if (const cudaError_t error = launch(giou_loss_padded_backward_in_part_part2_kernel<Index, T>,
-                                       ceil_div(B * N, 256), 256, 0, stream, pred, target, d_pred, d_target,
-                                       B, N, reinterpret_cast<float*>(workspace + space.width_p),
-                                       reinterpret_cast<float*>(workspace + space.height_p),
-                                       reinterpret_cast<float*>(workspace + space.width_t),
-                                       reinterpret_cast<float*>(workspace + space.height_t),
-                                       reinterpret_cast<float*>(workspace + space.d_joined),
-                                       reinterpret_cast<float*>(workspace + space.d_hull_height),
-                                       reinterpret_cast<float*>(workspace + space.d_hull_width),
-                                       reinterpret_cast<float*>(workspace + space.d_shared_height),
-                                       reinterpret_cast<float*>(workspace + space.d_shared_width));
-      error != cudaSuccess)
-    return error;
+  if (const cudaError_t error = launch(giou_loss_padded_backward_in_part_part2_kernel<Index, T>, ceil_div(B *
+      N, 256), 256, 0, stream, d_pred, d_target, B, N, reinterpret_cast<float*>(workspace + space.bottom_t),
+      reinterpret_cast<float*>(workspace + space.left_p), reinterpret_cast<float*>(workspace + space.top_p),
+      reinterpret_cast<float*>(workspace + space.right_p), reinterpret_cast<float*>(workspace +
+      space.bottom_p), reinterpret_cast<float*>(workspace + space.left_t), reinterpret_cast<float*>(workspace
+      + space.top_t), reinterpret_cast<float*>(workspace + space.right_t), reinterpret_cast<float*>(workspace
+      + space.width_p), reinterpret_cast<float*>(workspace + space.height_p),
+      reinterpret_cast<float*>(workspace + space.width_t), reinterpret_cast<float*>(workspace +
+      space.height_t), reinterpret_cast<float*>(workspace + space.d_joined),
+      reinterpret_cast<float*>(workspace + space.d_hull_height), reinterpret_cast<float*>(workspace +
+      space.d_hull_width), reinterpret_cast<float*>(workspace + space.d_shared_height),
+      reinterpret_cast<float*>(workspace + space.d_shared_width)); error != cudaSuccess) return error;
   return cudaSuccess;
 }
 
@@ -578,23 +537,27 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * N) return;
   const Index bn = item;
-  const double width_p = pred[bn * 4 + 2] - pred[bn * 4];
-  const double height_p = pred[bn * 4 + 3] - pred[bn * 4 + 1];
-  const double width_t = target[bn * 4 + 2] - target[bn * 4];
-  const double height_t = target[bn * 4 + 3] - target[bn * 4 + 1];
+  const double bottom_t = target[bn * 4 + 3];
+  const double left_p = pred[bn * 4];
+  const double top_p = pred[bn * 4 + 1];
+  const double right_p = pred[bn * 4 + 2];
+  const double bottom_p = pred[bn * 4 + 3];
+  const double left_t = target[bn * 4];
+  const double top_t = target[bn * 4 + 1];
+  const double right_t = target[bn * 4 + 2];
+  const double width_p = right_p - left_p;
+  const double height_p = bottom_p - top_p;
+  const double width_t = right_t - left_t;
+  const double height_t = bottom_t - top_t;
   const double area_p = width_p * height_p;
   const double area_t = width_t * height_t;
-  const double shared_width =
-      minimum(pred[bn * 4 + 2], target[bn * 4 + 2]) - maximum(pred[bn * 4], target[bn * 4]);
-  const double shared_height =
-      minimum(pred[bn * 4 + 3], target[bn * 4 + 3]) - maximum(pred[bn * 4 + 1], target[bn * 4 + 1]);
+  const double shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+  const double shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
   const double larger_shared_width = maximum(shared_width, 0.0);
   const double larger_shared_height = maximum(shared_height, 0.0);
   const double overlap = larger_shared_width * larger_shared_height;
-  const double hull_width =
-      maximum(pred[bn * 4 + 2], target[bn * 4 + 2]) - minimum(pred[bn * 4], target[bn * 4]);
-  const double hull_height =
-      maximum(pred[bn * 4 + 3], target[bn * 4 + 3]) - minimum(pred[bn * 4 + 1], target[bn * 4 + 1]);
+  const double hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+  const double hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
   const double larger_hull_width = maximum(hull_width, 0.0);
   const double larger_hull_height = maximum(hull_height, 0.0);
   const double hull = larger_hull_width * larger_hull_height;
@@ -634,60 +597,33 @@ __global__ void __launch_bounds__(256)
   const double d_height_t = d_joined * width_t;
   const double d_width_p = d_joined * height_p;
   const double d_height_p = d_joined * width_p;
-  d_pred[bn * 4] =
-      (pred[bn * 4] < target[bn * 4] ? -d_hull_width
-                                     : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_hull_width : 0.0)) +
-      (pred[bn * 4] > target[bn * 4] ? -d_shared_width
-                                     : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_shared_width : 0.0)) -
-      d_joined * height_p;
-  d_pred[bn * 4 + 1] = (pred[bn * 4 + 1] < target[bn * 4 + 1]
-                            ? -d_hull_height
-                            : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_hull_height : 0.0)) +
-                       (pred[bn * 4 + 1] > target[bn * 4 + 1]
-                            ? -d_shared_height
-                            : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_shared_height : 0.0)) -
+  d_pred[bn * 4] = (left_p < left_t ? -d_hull_width : (left_p == left_t ? -0.5 * d_hull_width : 0.0)) +
+                   (left_p > left_t ? -d_shared_width : (left_p == left_t ? -0.5 * d_shared_width : 0.0)) -
+                   d_joined * height_p;
+  d_pred[bn * 4 + 1] = (top_p < top_t ? -d_hull_height : (top_p == top_t ? -0.5 * d_hull_height : 0.0)) +
+                       (top_p > top_t ? -d_shared_height : (top_p == top_t ? -0.5 * d_shared_height : 0.0)) -
                        d_joined * width_p;
-  d_pred[bn * 4 + 2] = (pred[bn * 4 + 2] > target[bn * 4 + 2]
-                            ? d_hull_width
-                            : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_hull_width : 0.0)) +
-                       (pred[bn * 4 + 2] < target[bn * 4 + 2]
-                            ? d_shared_width
-                            : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_shared_width : 0.0)) +
-                       d_width_p;
-  d_pred[bn * 4 + 3] = (pred[bn * 4 + 3] > target[bn * 4 + 3]
-                            ? d_hull_height
-                            : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_hull_height : 0.0)) +
-                       (pred[bn * 4 + 3] < target[bn * 4 + 3]
-                            ? d_shared_height
-                            : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_shared_height : 0.0)) +
-                       d_height_p;
-  d_target[bn * 4] =
-      (target[bn * 4] < pred[bn * 4] ? -d_hull_width
-                                     : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_hull_width : 0.0)) +
-      (target[bn * 4] > pred[bn * 4] ? -d_shared_width
-                                     : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_shared_width : 0.0)) -
-      d_joined * height_t;
-  d_target[bn * 4 + 1] = (target[bn * 4 + 1] < pred[bn * 4 + 1]
-                              ? -d_hull_height
-                              : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_hull_height : 0.0)) +
-                         (target[bn * 4 + 1] > pred[bn * 4 + 1]
-                              ? -d_shared_height
-                              : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_shared_height : 0.0)) -
-                         d_joined * width_t;
-  d_target[bn * 4 + 2] = (target[bn * 4 + 2] > pred[bn * 4 + 2]
-                              ? d_hull_width
-                              : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_hull_width : 0.0)) +
-                         (target[bn * 4 + 2] < pred[bn * 4 + 2]
-                              ? d_shared_width
-                              : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_shared_width : 0.0)) +
-                         d_width_t;
-  d_target[bn * 4 + 3] = (target[bn * 4 + 3] > pred[bn * 4 + 3]
-                              ? d_hull_height
-                              : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_hull_height : 0.0)) +
-                         (target[bn * 4 + 3] < pred[bn * 4 + 3]
-                              ? d_shared_height
-                              : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_shared_height : 0.0)) +
-                         d_height_t;
+  d_pred[bn * 4 + 2] =
+      (right_p > right_t ? d_hull_width : (right_p == right_t ? 0.5 * d_hull_width : 0.0)) +
+      (right_p < right_t ? d_shared_width : (right_p == right_t ? 0.5 * d_shared_width : 0.0)) + d_width_p;
+  d_pred[bn * 4 + 3] =
+      (bottom_p > bottom_t ? d_hull_height : (bottom_p == bottom_t ? 0.5 * d_hull_height : 0.0)) +
+      (bottom_p < bottom_t ? d_shared_height : (bottom_p == bottom_t ? 0.5 * d_shared_height : 0.0)) +
+      d_height_p;
+  d_target[bn * 4] = (left_t < left_p ? -d_hull_width : (left_p == left_t ? -0.5 * d_hull_width : 0.0)) +
+                     (left_t > left_p ? -d_shared_width : (left_p == left_t ? -0.5 * d_shared_width : 0.0)) -
+                     d_joined * height_t;
+  d_target[bn * 4 + 1] =
+      (top_t < top_p ? -d_hull_height : (top_p == top_t ? -0.5 * d_hull_height : 0.0)) +
+      (top_t > top_p ? -d_shared_height : (top_p == top_t ? -0.5 * d_shared_height : 0.0)) -
+      d_joined * width_t;
+  d_target[bn * 4 + 2] =
+      (right_t > right_p ? d_hull_width : (right_p == right_t ? 0.5 * d_hull_width : 0.0)) +
+      (right_t < right_p ? d_shared_width : (right_p == right_t ? 0.5 * d_shared_width : 0.0)) + d_width_t;
+  d_target[bn * 4 + 3] =
+      (bottom_t > bottom_p ? d_hull_height : (bottom_p == bottom_t ? 0.5 * d_hull_height : 0.0)) +
+      (bottom_t < bottom_p ? d_shared_height : (bottom_p == bottom_t ? 0.5 * d_shared_height : 0.0)) +
+      d_height_t;
 }
 
 template <class Index>
@@ -723,6 +659,14 @@ cudaError_t giou_loss_padded_backward_f64(const double* pred, const double* targ
 
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedBackwardF64InPartWorkspace {
+  int64_t bottom_t;
+  int64_t left_p;
+  int64_t top_p;
+  int64_t right_p;
+  int64_t bottom_p;
+  int64_t left_t;
+  int64_t top_t;
+  int64_t right_t;
   int64_t width_p;
   int64_t height_p;
   int64_t width_t;
@@ -735,6 +679,14 @@ struct GiouLossPaddedBackwardF64InPartWorkspace {
   int64_t bytes = 0;
 
   explicit GiouLossPaddedBackwardF64InPartWorkspace(int64_t B, int64_t N) {
+    bottom_t = reserve(bytes, B * N, 8);
+    left_p = reserve(bytes, B * N, 8);
+    top_p = reserve(bytes, B * N, 8);
+    right_p = reserve(bytes, B * N, 8);
+    bottom_p = reserve(bytes, B * N, 8);
+    left_t = reserve(bytes, B * N, 8);
+    top_t = reserve(bytes, B * N, 8);
+    right_t = reserve(bytes, B * N, 8);
     width_p = reserve(bytes, B * N, 8);
     height_p = reserve(bytes, B * N, 8);
     width_t = reserve(bytes, B * N, 8);
@@ -749,13 +701,13 @@ struct GiouLossPaddedBackwardF64InPartWorkspace {
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    giou_loss_padded_backward_f64_in_part_part1_kernel(const double* pred, const double* target,
-                                                       const bool* mask, const double* d_giou,
-                                                       const double* d_loss, double* d_pred, double* d_target,
-                                                       Index B, Index N, double* width_p, double* height_p,
-                                                       double* width_t, double* height_t, double* d_joined,
-                                                       double* d_hull_height, double* d_hull_width,
-                                                       double* d_shared_height, double* d_shared_width) {
+    giou_loss_padded_backward_f64_in_part_part1_kernel(
+        const double* pred, const double* target, const bool* mask, const double* d_giou,
+        const double* d_loss, double* d_pred, double* d_target, Index B, Index N, double* bottom_t,
+        double* left_p, double* top_p, double* right_p, double* bottom_p, double* left_t, double* top_t,
+        double* right_t, double* width_p, double* height_p, double* width_t, double* height_t,
+        double* d_joined, double* d_hull_height, double* d_hull_width, double* d_shared_height,
+        double* d_shared_width) {
   if (d_pred != nullptr || d_target != nullptr) {
     int64_t count_mask = 0;
     int64_t count_mask_own = 0;
@@ -770,23 +722,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     count_mask = count_mask +
                  block_fold(count_mask_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
     for (Index bn = Index(threadIdx.x); bn < B * N; bn += Index(blockDim.x)) {
-      width_p[bn] = pred[bn * 4 + 2] - pred[bn * 4];
-      height_p[bn] = pred[bn * 4 + 3] - pred[bn * 4 + 1];
-      width_t[bn] = target[bn * 4 + 2] - target[bn * 4];
-      height_t[bn] = target[bn * 4 + 3] - target[bn * 4 + 1];
+      bottom_t[bn] = target[bn * 4 + 3];
+      left_p[bn] = pred[bn * 4];
+      top_p[bn] = pred[bn * 4 + 1];
+      right_p[bn] = pred[bn * 4 + 2];
+      bottom_p[bn] = pred[bn * 4 + 3];
+      left_t[bn] = target[bn * 4];
+      top_t[bn] = target[bn * 4 + 1];
+      right_t[bn] = target[bn * 4 + 2];
+      width_p[bn] = right_p[bn] - left_p[bn];
+      height_p[bn] = bottom_p[bn] - top_p[bn];
+      width_t[bn] = right_t[bn] - left_t[bn];
+      height_t[bn] = bottom_t[bn] - top_t[bn];
       const double area_p = width_p[bn] * height_p[bn];
       const double area_t = width_t[bn] * height_t[bn];
-      const double shared_width =
-          minimum(pred[bn * 4 + 2], target[bn * 4 + 2]) - maximum(pred[bn * 4], target[bn * 4]);
-      const double shared_height =
-          minimum(pred[bn * 4 + 3], target[bn * 4 + 3]) - maximum(pred[bn * 4 + 1], target[bn * 4 + 1]);
+      const double shared_width = minimum(right_p[bn], right_t[bn]) - maximum(left_p[bn], left_t[bn]);
+      const double shared_height = minimum(bottom_p[bn], bottom_t[bn]) - maximum(top_p[bn], top_t[bn]);
       const double larger_shared_width = maximum(shared_width, 0.0);
       const double larger_shared_height = maximum(shared_height, 0.0);
       const double overlap = larger_shared_width * larger_shared_height;
-      const double hull_width =
-          maximum(pred[bn * 4 + 2], target[bn * 4 + 2]) - minimum(pred[bn * 4], target[bn * 4]);
-      const double hull_height =
-          maximum(pred[bn * 4 + 3], target[bn * 4 + 3]) - minimum(pred[bn * 4 + 1], target[bn * 4 + 1]);
+      const double hull_width = maximum(right_p[bn], right_t[bn]) - minimum(left_p[bn], left_t[bn]);
+      const double hull_height = maximum(bottom_p[bn], bottom_t[bn]) - minimum(top_p[bn], top_t[bn]);
       const double larger_hull_width = maximum(hull_width, 0.0);
       const double larger_hull_height = maximum(hull_height, 0.0);
       const double hull = larger_hull_width * larger_hull_height;
@@ -825,13 +781,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 }
 
 template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_padded_backward_f64_in_part_part2_kernel(const double* pred, const double* target,
-                                                       double* d_pred, double* d_target, Index B, Index N,
-                                                       double* width_p, double* height_p, double* width_t,
-                                                       double* height_t, double* d_joined,
-                                                       double* d_hull_height, double* d_hull_width,
-                                                       double* d_shared_height, double* d_shared_width) {
+__global__ void __launch_bounds__(256) giou_loss_padded_backward_f64_in_part_part2_kernel(
+    double* d_pred, double* d_target, Index B, Index N, double* bottom_t, double* left_p, double* top_p,
+    double* right_p, double* bottom_p, double* left_t, double* top_t, double* right_t, double* width_p,
+    double* height_p, double* width_t, double* height_t, double* d_joined, double* d_hull_height,
+    double* d_hull_width, double* d_shared_height, double* d_shared_width) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * N) return;
   const Index bn = item;
@@ -845,62 +799,54 @@ __global__ void __launch_bounds__(256)
     const double d_width_p = d_joined[bn] * height_p[bn];
     const double d_height_p = d_joined[bn] * width_p[bn];
     d_pred[bn * 4] =
-        (pred[bn * 4] < target[bn * 4] ? -d_hull_width[bn]
-                                       : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_hull_width[bn] : 0.0)) +
-        (pred[bn * 4] > target[bn * 4] ? -d_shared_width[bn]
-                                       : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_shared_width[bn] : 0.0)) -
+        (left_p[bn] < left_t[bn] ? -d_hull_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_hull_width[bn] : 0.0)) +
+        (left_p[bn] > left_t[bn] ? -d_shared_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_shared_width[bn] : 0.0)) -
         d_joined[bn] * height_p[bn];
-    d_pred[bn * 4 + 1] = (pred[bn * 4 + 1] < target[bn * 4 + 1]
-                              ? -d_hull_height[bn]
-                              : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_hull_height[bn] : 0.0)) +
-                         (pred[bn * 4 + 1] > target[bn * 4 + 1]
-                              ? -d_shared_height[bn]
-                              : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_shared_height[bn] : 0.0)) -
-                         d_joined[bn] * width_p[bn];
-    d_pred[bn * 4 + 2] = (pred[bn * 4 + 2] > target[bn * 4 + 2]
-                              ? d_hull_width[bn]
-                              : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_hull_width[bn] : 0.0)) +
-                         (pred[bn * 4 + 2] < target[bn * 4 + 2]
-                              ? d_shared_width[bn]
-                              : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_shared_width[bn] : 0.0)) +
-                         d_width_p;
-    d_pred[bn * 4 + 3] = (pred[bn * 4 + 3] > target[bn * 4 + 3]
-                              ? d_hull_height[bn]
-                              : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_hull_height[bn] : 0.0)) +
-                         (pred[bn * 4 + 3] < target[bn * 4 + 3]
-                              ? d_shared_height[bn]
-                              : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_shared_height[bn] : 0.0)) +
-                         d_height_p;
+    d_pred[bn * 4 + 1] =
+        (top_p[bn] < top_t[bn] ? -d_hull_height[bn]
+                               : (top_p[bn] == top_t[bn] ? -0.5 * d_hull_height[bn] : 0.0)) +
+        (top_p[bn] > top_t[bn] ? -d_shared_height[bn]
+                               : (top_p[bn] == top_t[bn] ? -0.5 * d_shared_height[bn] : 0.0)) -
+        d_joined[bn] * width_p[bn];
+    d_pred[bn * 4 + 2] =
+        (right_p[bn] > right_t[bn] ? d_hull_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_hull_width[bn] : 0.0)) +
+        (right_p[bn] < right_t[bn] ? d_shared_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_shared_width[bn] : 0.0)) +
+        d_width_p;
+    d_pred[bn * 4 + 3] =
+        (bottom_p[bn] > bottom_t[bn] ? d_hull_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_hull_height[bn] : 0.0)) +
+        (bottom_p[bn] < bottom_t[bn] ? d_shared_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_shared_height[bn] : 0.0)) +
+        d_height_p;
   }
   if (d_target != nullptr) {
     d_target[bn * 4] =
-        (target[bn * 4] < pred[bn * 4] ? -d_hull_width[bn]
-                                       : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_hull_width[bn] : 0.0)) +
-        (target[bn * 4] > pred[bn * 4] ? -d_shared_width[bn]
-                                       : (pred[bn * 4] == target[bn * 4] ? -0.5 * d_shared_width[bn] : 0.0)) -
+        (left_t[bn] < left_p[bn] ? -d_hull_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_hull_width[bn] : 0.0)) +
+        (left_t[bn] > left_p[bn] ? -d_shared_width[bn]
+                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_shared_width[bn] : 0.0)) -
         d_joined[bn] * height_t[bn];
     d_target[bn * 4 + 1] =
-        (target[bn * 4 + 1] < pred[bn * 4 + 1]
-             ? -d_hull_height[bn]
-             : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_hull_height[bn] : 0.0)) +
-        (target[bn * 4 + 1] > pred[bn * 4 + 1]
-             ? -d_shared_height[bn]
-             : (pred[bn * 4 + 1] == target[bn * 4 + 1] ? -0.5 * d_shared_height[bn] : 0.0)) -
+        (top_t[bn] < top_p[bn] ? -d_hull_height[bn]
+                               : (top_p[bn] == top_t[bn] ? -0.5 * d_hull_height[bn] : 0.0)) +
+        (top_t[bn] > top_p[bn] ? -d_shared_height[bn]
+                               : (top_p[bn] == top_t[bn] ? -0.5 * d_shared_height[bn] : 0.0)) -
         d_joined[bn] * width_t[bn];
-    d_target[bn * 4 + 2] = (target[bn * 4 + 2] > pred[bn * 4 + 2]
-                                ? d_hull_width[bn]
-                                : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_hull_width[bn] : 0.0)) +
-                           (target[bn * 4 + 2] < pred[bn * 4 + 2]
-                                ? d_shared_width[bn]
-                                : (pred[bn * 4 + 2] == target[bn * 4 + 2] ? 0.5 * d_shared_width[bn] : 0.0)) +
-                           d_width_t;
+    d_target[bn * 4 + 2] =
+        (right_t[bn] > right_p[bn] ? d_hull_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_hull_width[bn] : 0.0)) +
+        (right_t[bn] < right_p[bn] ? d_shared_width[bn]
+                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_shared_width[bn] : 0.0)) +
+        d_width_t;
     d_target[bn * 4 + 3] =
-        (target[bn * 4 + 3] > pred[bn * 4 + 3]
-             ? d_hull_height[bn]
-             : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_hull_height[bn] : 0.0)) +
-        (target[bn * 4 + 3] < pred[bn * 4 + 3]
-             ? d_shared_height[bn]
-             : (pred[bn * 4 + 3] == target[bn * 4 + 3] ? 0.5 * d_shared_height[bn] : 0.0)) +
+        (bottom_t[bn] > bottom_p[bn] ? d_hull_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_hull_height[bn] : 0.0)) +
+        (bottom_t[bn] < bottom_p[bn] ? d_shared_height[bn]
+                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_shared_height[bn] : 0.0)) +
         d_height_t;
   }
 }
@@ -913,35 +859,35 @@ cudaError_t giou_loss_padded_backward_f64_in_part(const double* pred, const doub
   const GiouLossPaddedBackwardF64InPartWorkspace space(B, N);
   {
     const bool wide = aligned({mask});
-    if (const cudaError_t error =
-            launch(wide ? giou_loss_padded_backward_f64_in_part_part1_kernel<true, Index>
-                        : giou_loss_padded_backward_f64_in_part_part1_kernel<false, Index>,
-                   1, block_threads(B * N, 1), 512, stream, pred, target, mask, d_giou, d_loss, d_pred,
-                   d_target, B, N, reinterpret_cast<double*>(workspace + space.width_p),
-                   reinterpret_cast<double*>(workspace + space.height_p),
-                   reinterpret_cast<double*>(workspace + space.width_t),
-                   reinterpret_cast<double*>(workspace + space.height_t),
-                   reinterpret_cast<double*>(workspace + space.d_joined),
-                   reinterpret_cast<double*>(workspace + space.d_hull_height),
-                   reinterpret_cast<double*>(workspace + space.d_hull_width),
-                   reinterpret_cast<double*>(workspace + space.d_shared_height),
-                   reinterpret_cast<double*>(workspace + space.d_shared_width));
-        error != cudaSuccess)
-      return error;
+    if (const cudaError_t error = launch(wide ? giou_loss_padded_backward_f64_in_part_part1_kernel<true,
+        Index> : giou_loss_padded_backward_f64_in_part_part1_kernel<false, Index>, 1, block_threads(B * N, 1),
+        512, stream, pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N,
+        reinterpret_cast<double*>(workspace + space.bottom_t), reinterpret_cast<double*>(workspace +
+        space.left_p), reinterpret_cast<double*>(workspace + space.top_p), reinterpret_cast<double*>(workspace
+        + space.right_p), reinterpret_cast<double*>(workspace + space.bottom_p),
+        reinterpret_cast<double*>(workspace + space.left_t), reinterpret_cast<double*>(workspace +
+        space.top_t), reinterpret_cast<double*>(workspace + space.right_t),
+        reinterpret_cast<double*>(workspace + space.width_p), reinterpret_cast<double*>(workspace +
+        space.height_p), reinterpret_cast<double*>(workspace + space.width_t),
+        reinterpret_cast<double*>(workspace + space.height_t), reinterpret_cast<double*>(workspace +
+        space.d_joined), reinterpret_cast<double*>(workspace + space.d_hull_height),
+        reinterpret_cast<double*>(workspace + space.d_hull_width), reinterpret_cast<double*>(workspace +
+        space.d_shared_height), reinterpret_cast<double*>(workspace + space.d_shared_width)); error !=
+        cudaSuccess) return error;
   }
-  if (const cudaError_t error = launch(giou_loss_padded_backward_f64_in_part_part2_kernel<Index>,
-                                       ceil_div(B * N, 256), 256, 0, stream, pred, target, d_pred, d_target,
-                                       B, N, reinterpret_cast<double*>(workspace + space.width_p),
-                                       reinterpret_cast<double*>(workspace + space.height_p),
-                                       reinterpret_cast<double*>(workspace + space.width_t),
-                                       reinterpret_cast<double*>(workspace + space.height_t),
-                                       reinterpret_cast<double*>(workspace + space.d_joined),
-                                       reinterpret_cast<double*>(workspace + space.d_hull_height),
-                                       reinterpret_cast<double*>(workspace + space.d_hull_width),
-                                       reinterpret_cast<double*>(workspace + space.d_shared_height),
-                                       reinterpret_cast<double*>(workspace + space.d_shared_width));
-      error != cudaSuccess)
-    return error;
+  if (const cudaError_t error = launch(giou_loss_padded_backward_f64_in_part_part2_kernel<Index>, ceil_div(B *
+      N, 256), 256, 0, stream, d_pred, d_target, B, N, reinterpret_cast<double*>(workspace + space.bottom_t),
+      reinterpret_cast<double*>(workspace + space.left_p), reinterpret_cast<double*>(workspace + space.top_p),
+      reinterpret_cast<double*>(workspace + space.right_p), reinterpret_cast<double*>(workspace +
+      space.bottom_p), reinterpret_cast<double*>(workspace + space.left_t),
+      reinterpret_cast<double*>(workspace + space.top_t), reinterpret_cast<double*>(workspace +
+      space.right_t), reinterpret_cast<double*>(workspace + space.width_p),
+      reinterpret_cast<double*>(workspace + space.height_p), reinterpret_cast<double*>(workspace +
+      space.width_t), reinterpret_cast<double*>(workspace + space.height_t),
+      reinterpret_cast<double*>(workspace + space.d_joined), reinterpret_cast<double*>(workspace +
+      space.d_hull_height), reinterpret_cast<double*>(workspace + space.d_hull_width),
+      reinterpret_cast<double*>(workspace + space.d_shared_height), reinterpret_cast<double*>(workspace +
+      space.d_shared_width)); error != cudaSuccess) return error;
   return cudaSuccess;
 }
 

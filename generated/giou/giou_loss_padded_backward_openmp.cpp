@@ -84,35 +84,27 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
       // One pass along bn: fills d_pred and d_target.
       for_lanes<kLanesOf<T>>(
           bn_part_first, smaller(bn_part_first + 4096, B * N), [=](int64_t bn, auto active) IN_SET {
-            const auto width_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) -
-                                 to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
-            const auto height_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) -
-                                  to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
-            const auto width_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active)) -
-                                 to_value<T>(load_field<4, 0>(&target[bn * 4], active));
-            const auto height_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) -
-                                  to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+            const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
+            const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
+            const auto top_p = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
+            const auto right_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
+            const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
+            const auto left_t = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
+            const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+            const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
+            const auto width_p = right_p - left_p;
+            const auto height_p = bottom_p - top_p;
+            const auto width_t = right_t - left_t;
+            const auto height_t = bottom_t - top_t;
             const auto area_p = width_p * height_p;
             const auto area_t = width_t * height_t;
-            const auto shared_width = minimum(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                              to_value<T>(load_field<4, 2>(&target[bn * 4], active))) -
-                                      maximum(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                              to_value<T>(load_field<4, 0>(&target[bn * 4], active)));
-            const auto shared_height = minimum(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                               to_value<T>(load_field<4, 3>(&target[bn * 4], active))) -
-                                       maximum(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                               to_value<T>(load_field<4, 1>(&target[bn * 4], active)));
+            const auto shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+            const auto shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
             const auto larger_shared_width = maximum(shared_width, Value<T>(0));
             const auto larger_shared_height = maximum(shared_height, Value<T>(0));
             const auto overlap = larger_shared_width * larger_shared_height;
-            const auto hull_width = maximum(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active))) -
-                                    minimum(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                            to_value<T>(load_field<4, 0>(&target[bn * 4], active)));
-            const auto hull_height = maximum(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                             to_value<T>(load_field<4, 3>(&target[bn * 4], active))) -
-                                     minimum(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                             to_value<T>(load_field<4, 1>(&target[bn * 4], active)));
+            const auto hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+            const auto hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
             const auto larger_hull_width = maximum(hull_width, Value<T>(0));
             const auto larger_hull_height = maximum(hull_height, Value<T>(0));
             const auto hull = larger_hull_width * larger_hull_height;
@@ -164,122 +156,58 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
             const auto d_height_t = d_joined * width_t;
             const auto d_width_p = d_joined * height_p;
             const auto d_height_p = d_joined * width_p;
-            store_every(&d_pred[bn * 4], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, height_p,
-                            choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                   -d_hull_width,
-                                   choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                       -d_shared_width,
-                                       choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_width, Value<T>(0))))));
-            store_every(&d_pred[bn * 4 + 1], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, width_p,
-                            choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                   -d_hull_height,
-                                   choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                       -d_shared_height,
-                                       choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_height, Value<T>(0))))));
-            store_every(&d_pred[bn * 4 + 2], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                            d_hull_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                            d_shared_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                                     d_width_p));
-            store_every(&d_pred[bn * 4 + 3], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                            d_hull_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                            d_shared_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                                     d_height_p));
-            store_every(&d_target[bn * 4], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, height_t,
-                            choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                   -d_hull_width,
-                                   choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                       -d_shared_width,
-                                       choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_width, Value<T>(0))))));
-            store_every(&d_target[bn * 4 + 1], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, width_t,
-                            choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                   -d_hull_height,
-                                   choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                       -d_shared_height,
-                                       choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_height, Value<T>(0))))));
-            store_every(&d_target[bn * 4 + 2], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                            d_hull_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                            d_shared_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                                     d_width_t));
-            store_every(&d_target[bn * 4 + 3], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                            d_hull_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                            d_shared_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                                     d_height_t));
+            Lanes<Stored<T>, kLanesOf<T>> d_pred_fields[4];
+            d_pred_fields[0] = to_stored<T>(multiply_add(
+                -d_joined, height_p,
+                choose(left_p < left_t, -d_hull_width,
+                       choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                    choose(left_p > left_t, -d_shared_width,
+                           choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))));
+            d_pred_fields[1] = to_stored<T>(multiply_add(
+                -d_joined, width_p,
+                choose(top_p < top_t, -d_hull_height,
+                       choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                    choose(top_p > top_t, -d_shared_height,
+                           choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))));
+            d_pred_fields[2] =
+                to_stored<T>(choose(right_p > right_t, d_hull_width,
+                                    choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                             choose(right_p < right_t, d_shared_width,
+                                    choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
+                             d_width_p);
+            d_pred_fields[3] = to_stored<T>(
+                choose(bottom_p > bottom_t, d_hull_height,
+                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                choose(bottom_p < bottom_t, d_shared_height,
+                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
+                d_height_p);
+            store_fields(&d_pred[bn * 4], active, d_pred_fields);
+            Lanes<Stored<T>, kLanesOf<T>> d_target_fields[4];
+            d_target_fields[0] = to_stored<T>(multiply_add(
+                -d_joined, height_t,
+                choose(left_t < left_p, -d_hull_width,
+                       choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                    choose(left_t > left_p, -d_shared_width,
+                           choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))));
+            d_target_fields[1] = to_stored<T>(multiply_add(
+                -d_joined, width_t,
+                choose(top_t < top_p, -d_hull_height,
+                       choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                    choose(top_t > top_p, -d_shared_height,
+                           choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))));
+            d_target_fields[2] =
+                to_stored<T>(choose(right_t > right_p, d_hull_width,
+                                    choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                             choose(right_t < right_p, d_shared_width,
+                                    choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
+                             d_width_t);
+            d_target_fields[3] = to_stored<T>(
+                choose(bottom_t > bottom_p, d_hull_height,
+                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                choose(bottom_t < bottom_p, d_shared_height,
+                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
+                d_height_t);
+            store_fields(&d_target[bn * 4], active, d_target_fields);
           });
     }
   });
@@ -288,11 +216,19 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPaddedBackwardInPartWorkspace {
-  int64_t width_p, height_p, width_t, height_t, d_joined, d_hull_height, d_hull_width, d_shared_height,
-      d_shared_width;
+  int64_t bottom_t, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, width_p, height_p, width_t,
+      height_t, d_joined, d_hull_height, d_hull_width, d_shared_height, d_shared_width;
   int64_t bytes = 0;
 
   explicit GiouLossPaddedBackwardInPartWorkspace(int64_t B, int64_t N) {
+    bottom_t = reserve(bytes, B * N, kBytes<Value<T>>);
+    left_p = reserve(bytes, B * N, kBytes<Value<T>>);
+    top_p = reserve(bytes, B * N, kBytes<Value<T>>);
+    right_p = reserve(bytes, B * N, kBytes<Value<T>>);
+    bottom_p = reserve(bytes, B * N, kBytes<Value<T>>);
+    left_t = reserve(bytes, B * N, kBytes<Value<T>>);
+    top_t = reserve(bytes, B * N, kBytes<Value<T>>);
+    right_t = reserve(bytes, B * N, kBytes<Value<T>>);
     width_p = reserve(bytes, B * N, kBytes<Value<T>>);
     height_p = reserve(bytes, B * N, kBytes<Value<T>>);
     width_t = reserve(bytes, B * N, kBytes<Value<T>>);
@@ -312,6 +248,14 @@ void giou_loss_padded_backward_in_part(const Stored<T>* pred, const Stored<T>* t
                                        const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
                                        Stored<T>* d_target, int64_t B, int64_t N, char* workspace) {
   const GiouLossPaddedBackwardInPartWorkspace<T> space(B, N);
+  Value<T>* const bottom_t = reinterpret_cast<Value<T>*>(workspace + space.bottom_t);
+  Value<T>* const left_p = reinterpret_cast<Value<T>*>(workspace + space.left_p);
+  Value<T>* const top_p = reinterpret_cast<Value<T>*>(workspace + space.top_p);
+  Value<T>* const right_p = reinterpret_cast<Value<T>*>(workspace + space.right_p);
+  Value<T>* const bottom_p = reinterpret_cast<Value<T>*>(workspace + space.bottom_p);
+  Value<T>* const left_t = reinterpret_cast<Value<T>*>(workspace + space.left_t);
+  Value<T>* const top_t = reinterpret_cast<Value<T>*>(workspace + space.top_t);
+  Value<T>* const right_t = reinterpret_cast<Value<T>*>(workspace + space.right_t);
   Value<T>* const width_p = reinterpret_cast<Value<T>*>(workspace + space.width_p);
   Value<T>* const height_p = reinterpret_cast<Value<T>*>(workspace + space.height_p);
   Value<T>* const width_t = reinterpret_cast<Value<T>*>(workspace + space.width_t);
@@ -333,41 +277,41 @@ void giou_loss_padded_backward_in_part(const Stored<T>* pred, const Stored<T>* t
       count_mask =
           count_mask + across(count_mask_lanes, [](auto one, auto other) IN_SET { return one + other; });
     }
-    // One pass along bn: fills 9 values.
+    // One pass along bn: fills 17 values.
     for_lanes<kLanesOf<T>>(0, B * N, [=](int64_t bn, auto active) IN_SET {
-      const auto width_p_here = to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) -
-                                to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
+      const auto bottom_t_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
+      store(&bottom_t[bn], active, bottom_t_here);
+      const auto left_p_here = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
+      store(&left_p[bn], active, left_p_here);
+      const auto top_p_here = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
+      store(&top_p[bn], active, top_p_here);
+      const auto right_p_here = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
+      store(&right_p[bn], active, right_p_here);
+      const auto bottom_p_here = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
+      store(&bottom_p[bn], active, bottom_p_here);
+      const auto left_t_here = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
+      store(&left_t[bn], active, left_t_here);
+      const auto top_t_here = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+      store(&top_t[bn], active, top_t_here);
+      const auto right_t_here = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
+      store(&right_t[bn], active, right_t_here);
+      const auto width_p_here = right_p_here - left_p_here;
       store(&width_p[bn], active, width_p_here);
-      const auto height_p_here = to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) -
-                                 to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
+      const auto height_p_here = bottom_p_here - top_p_here;
       store(&height_p[bn], active, height_p_here);
-      const auto width_t_here = to_value<T>(load_field<4, 2>(&target[bn * 4], active)) -
-                                to_value<T>(load_field<4, 0>(&target[bn * 4], active));
+      const auto width_t_here = right_t_here - left_t_here;
       store(&width_t[bn], active, width_t_here);
-      const auto height_t_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) -
-                                 to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+      const auto height_t_here = bottom_t_here - top_t_here;
       store(&height_t[bn], active, height_t_here);
       const auto area_p = width_p_here * height_p_here;
       const auto area_t = width_t_here * height_t_here;
-      const auto shared_width = minimum(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                        to_value<T>(load_field<4, 2>(&target[bn * 4], active))) -
-                                maximum(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                        to_value<T>(load_field<4, 0>(&target[bn * 4], active)));
-      const auto shared_height = minimum(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                         to_value<T>(load_field<4, 3>(&target[bn * 4], active))) -
-                                 maximum(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                         to_value<T>(load_field<4, 1>(&target[bn * 4], active)));
+      const auto shared_width = minimum(right_p_here, right_t_here) - maximum(left_p_here, left_t_here);
+      const auto shared_height = minimum(bottom_p_here, bottom_t_here) - maximum(top_p_here, top_t_here);
       const auto larger_shared_width = maximum(shared_width, Value<T>(0));
       const auto larger_shared_height = maximum(shared_height, Value<T>(0));
       const auto overlap = larger_shared_width * larger_shared_height;
-      const auto hull_width = maximum(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                      to_value<T>(load_field<4, 2>(&target[bn * 4], active))) -
-                              minimum(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                      to_value<T>(load_field<4, 0>(&target[bn * 4], active)));
-      const auto hull_height = maximum(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active))) -
-                               minimum(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                       to_value<T>(load_field<4, 1>(&target[bn * 4], active)));
+      const auto hull_width = maximum(right_p_here, right_t_here) - minimum(left_p_here, left_t_here);
+      const auto hull_height = maximum(bottom_p_here, bottom_t_here) - minimum(top_p_here, top_t_here);
       const auto larger_hull_width = maximum(hull_width, Value<T>(0));
       const auto larger_hull_height = maximum(hull_height, Value<T>(0));
       const auto hull = larger_hull_width * larger_hull_height;
@@ -433,138 +377,86 @@ void giou_loss_padded_backward_in_part(const Stored<T>* pred, const Stored<T>* t
         if (d_pred != nullptr) {
           const auto d_width_p = load(&d_joined[bn], active) * load(&height_p[bn], active);
           const auto d_height_p = load(&d_joined[bn], active) * load(&width_p[bn], active);
-          store_every(
-              &d_pred[bn * 4], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&height_p[bn], active),
-                  choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) <
-                             to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                         -load(&d_hull_width[bn], active),
-                         choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                      choose(
-                          to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) >
-                              to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                          -load(&d_shared_width[bn], active),
-                          choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                     to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                 -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))))));
-          store_every(
-              &d_pred[bn * 4 + 1], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&width_p[bn], active),
-                  choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) <
-                             to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                         -load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                      choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) >
-                                 to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                             -load(&d_shared_height[bn], active),
-                             choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                        to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                    -Value<T>(0.5) * load(&d_shared_height[bn], active),
-                                    Value<T>(0))))));
-          store_every(&d_pred[bn * 4 + 2], 4, active,
-                      to_stored<T>(
-                          choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) >
-                                     to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                 load(&d_hull_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                          choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) <
-                                     to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                 load(&d_shared_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
-                          d_width_p));
-          store_every(
-              &d_pred[bn * 4 + 3], 4, active,
-              to_stored<T>(
-                  choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) >
-                             to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                         load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                  choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) <
-                             to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                         load(&d_shared_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
-                  d_height_p));
+          Lanes<Stored<T>, kLanesOf<T>> d_pred_fields[4];
+          d_pred_fields[0] = to_stored<T>(multiply_add(
+              -load(&d_joined[bn], active), load(&height_p[bn], active),
+              choose(load(&left_p[bn], active) < load(&left_t[bn], active), -load(&d_hull_width[bn], active),
+                     choose(load(&left_p[bn], active) == load(&left_t[bn], active),
+                            -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
+                  choose(load(&left_p[bn], active) > load(&left_t[bn], active),
+                         -load(&d_shared_width[bn], active),
+                         choose(load(&left_p[bn], active) == load(&left_t[bn], active),
+                                -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0)))));
+          d_pred_fields[1] = to_stored<T>(multiply_add(
+              -load(&d_joined[bn], active), load(&width_p[bn], active),
+              choose(load(&top_p[bn], active) < load(&top_t[bn], active), -load(&d_hull_height[bn], active),
+                     choose(load(&top_p[bn], active) == load(&top_t[bn], active),
+                            -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
+                  choose(load(&top_p[bn], active) > load(&top_t[bn], active),
+                         -load(&d_shared_height[bn], active),
+                         choose(load(&top_p[bn], active) == load(&top_t[bn], active),
+                                -Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0)))));
+          d_pred_fields[2] = to_stored<T>(
+              choose(load(&right_p[bn], active) > load(&right_t[bn], active), load(&d_hull_width[bn], active),
+                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
+                            Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
+              choose(load(&right_p[bn], active) < load(&right_t[bn], active),
+                     load(&d_shared_width[bn], active),
+                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
+                            Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
+              d_width_p);
+          d_pred_fields[3] =
+              to_stored<T>(choose(load(&bottom_p[bn], active) > load(&bottom_t[bn], active),
+                                  load(&d_hull_height[bn], active),
+                                  choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
+                                         Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
+                           choose(load(&bottom_p[bn], active) < load(&bottom_t[bn], active),
+                                  load(&d_shared_height[bn], active),
+                                  choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
+                                         Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
+                           d_height_p);
+          store_fields(&d_pred[bn * 4], active, d_pred_fields);
         }
         if (d_target != nullptr) {
-          store_every(
-              &d_target[bn * 4], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&height_t[bn], active),
-                  choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active)) <
-                             to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                         -load(&d_hull_width[bn], active),
-                         choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                      choose(
-                          to_value<T>(load_field<4, 0>(&target[bn * 4], active)) >
-                              to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                          -load(&d_shared_width[bn], active),
-                          choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                     to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                 -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))))));
-          store_every(
-              &d_target[bn * 4 + 1], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&width_t[bn], active),
-                  choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) <
-                             to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                         -load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                      choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) >
-                                 to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                             -load(&d_shared_height[bn], active),
-                             choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                        to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                    -Value<T>(0.5) * load(&d_shared_height[bn], active),
-                                    Value<T>(0))))));
-          store_every(&d_target[bn * 4 + 2], 4, active,
-                      to_stored<T>(
-                          choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) >
-                                     to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                 load(&d_hull_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                          choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) <
-                                     to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                 load(&d_shared_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
-                          d_width_t));
-          store_every(
-              &d_target[bn * 4 + 3], 4, active,
-              to_stored<T>(
-                  choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) >
-                             to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                         load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                  choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) <
-                             to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                         load(&d_shared_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
-                  d_height_t));
+          Lanes<Stored<T>, kLanesOf<T>> d_target_fields[4];
+          d_target_fields[0] = to_stored<T>(multiply_add(
+              -load(&d_joined[bn], active), load(&height_t[bn], active),
+              choose(load(&left_t[bn], active) < load(&left_p[bn], active), -load(&d_hull_width[bn], active),
+                     choose(load(&left_p[bn], active) == load(&left_t[bn], active),
+                            -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
+                  choose(load(&left_t[bn], active) > load(&left_p[bn], active),
+                         -load(&d_shared_width[bn], active),
+                         choose(load(&left_p[bn], active) == load(&left_t[bn], active),
+                                -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0)))));
+          d_target_fields[1] = to_stored<T>(multiply_add(
+              -load(&d_joined[bn], active), load(&width_t[bn], active),
+              choose(load(&top_t[bn], active) < load(&top_p[bn], active), -load(&d_hull_height[bn], active),
+                     choose(load(&top_p[bn], active) == load(&top_t[bn], active),
+                            -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
+                  choose(load(&top_t[bn], active) > load(&top_p[bn], active),
+                         -load(&d_shared_height[bn], active),
+                         choose(load(&top_p[bn], active) == load(&top_t[bn], active),
+                                -Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0)))));
+          d_target_fields[2] = to_stored<T>(
+              choose(load(&right_t[bn], active) > load(&right_p[bn], active), load(&d_hull_width[bn], active),
+                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
+                            Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
+              choose(load(&right_t[bn], active) < load(&right_p[bn], active),
+                     load(&d_shared_width[bn], active),
+                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
+                            Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
+              d_width_t);
+          d_target_fields[3] =
+              to_stored<T>(choose(load(&bottom_t[bn], active) > load(&bottom_p[bn], active),
+                                  load(&d_hull_height[bn], active),
+                                  choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
+                                         Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
+                           choose(load(&bottom_t[bn], active) < load(&bottom_p[bn], active),
+                                  load(&d_shared_height[bn], active),
+                                  choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
+                                         Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
+                           d_height_t);
+          store_fields(&d_target[bn * 4], active, d_target_fields);
         }
       });
     }

@@ -31,6 +31,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      Value<T> left_p = Value<T>(0);
+      Value<T> top_p = Value<T>(0);
+      Value<T> right_p = Value<T>(0);
+      Value<T> bottom_p = Value<T>(0);
+      Value<T> left_t = Value<T>(0);
+      Value<T> top_t = Value<T>(0);
+      Value<T> right_t = Value<T>(0);
+      Value<T> bottom_t = Value<T>(0);
       Value<T> width_p = Value<T>(0);
       Value<T> height_p = Value<T>(0);
       Value<T> width_t = Value<T>(0);
@@ -41,27 +49,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       Value<T> d_shared_height = Value<T>(0);
       Value<T> d_shared_width = Value<T>(0);
       if (d_pred != nullptr || d_target != nullptr) {
-        width_p = to_value<T>(pred[(n_start + n) * 4 + 2]) - to_value<T>(pred[(n_start + n) * 4]);
-        height_p = to_value<T>(pred[(n_start + n) * 4 + 3]) - to_value<T>(pred[(n_start + n) * 4 + 1]);
-        width_t = to_value<T>(target[(n_start + n) * 4 + 2]) - to_value<T>(target[(n_start + n) * 4]);
-        height_t = to_value<T>(target[(n_start + n) * 4 + 3]) - to_value<T>(target[(n_start + n) * 4 + 1]);
+        left_p = to_value<T>(pred[(n_start + n) * 4]);
+        top_p = to_value<T>(pred[(n_start + n) * 4 + 1]);
+        right_p = to_value<T>(pred[(n_start + n) * 4 + 2]);
+        bottom_p = to_value<T>(pred[(n_start + n) * 4 + 3]);
+        left_t = to_value<T>(target[(n_start + n) * 4]);
+        top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+        right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+        bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+        width_p = right_p - left_p;
+        height_p = bottom_p - top_p;
+        width_t = right_t - left_t;
+        height_t = bottom_t - top_t;
         const Value<T> area_p = width_p * height_p;
         const Value<T> area_t = width_t * height_t;
-        const Value<T> shared_width =
-            minimum(to_value<T>(pred[(n_start + n) * 4 + 2]), to_value<T>(target[(n_start + n) * 4 + 2])) -
-            maximum(to_value<T>(pred[(n_start + n) * 4]), to_value<T>(target[(n_start + n) * 4]));
-        const Value<T> shared_height =
-            minimum(to_value<T>(pred[(n_start + n) * 4 + 3]), to_value<T>(target[(n_start + n) * 4 + 3])) -
-            maximum(to_value<T>(pred[(n_start + n) * 4 + 1]), to_value<T>(target[(n_start + n) * 4 + 1]));
+        const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+        const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
         const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
         const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
         const Value<T> overlap = larger_shared_width * larger_shared_height;
-        const Value<T> hull_width =
-            maximum(to_value<T>(pred[(n_start + n) * 4 + 2]), to_value<T>(target[(n_start + n) * 4 + 2])) -
-            minimum(to_value<T>(pred[(n_start + n) * 4]), to_value<T>(target[(n_start + n) * 4]));
-        const Value<T> hull_height =
-            maximum(to_value<T>(pred[(n_start + n) * 4 + 3]), to_value<T>(target[(n_start + n) * 4 + 3])) -
-            minimum(to_value<T>(pred[(n_start + n) * 4 + 1]), to_value<T>(target[(n_start + n) * 4 + 1]));
+        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+        const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
         const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
         const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
         const Value<T> hull = larger_hull_width * larger_hull_height;
@@ -115,102 +123,54 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         const Value<T> d_width_p = d_joined * height_p;
         const Value<T> d_height_p = d_joined * width_p;
         d_pred[(n_start + n) * 4] = to_stored<T>(
-            (to_value<T>(pred[(n_start + n) * 4]) < to_value<T>(target[(n_start + n) * 4])
-                 ? -d_hull_width
-                 : (to_value<T>(pred[(n_start + n) * 4]) == to_value<T>(target[(n_start + n) * 4])
-                        ? -Value<T>(0.5) * d_hull_width
-                        : Value<T>(0))) +
-            (to_value<T>(pred[(n_start + n) * 4]) > to_value<T>(target[(n_start + n) * 4])
-                 ? -d_shared_width
-                 : (to_value<T>(pred[(n_start + n) * 4]) == to_value<T>(target[(n_start + n) * 4])
-                        ? -Value<T>(0.5) * d_shared_width
-                        : Value<T>(0))) -
+            (left_p < left_t ? -d_hull_width
+                             : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+            (left_p > left_t ? -d_shared_width
+                             : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
             d_joined * height_p);
-        d_pred[(n_start + n) * 4 + 1] = to_stored<T>(
-            (to_value<T>(pred[(n_start + n) * 4 + 1]) < to_value<T>(target[(n_start + n) * 4 + 1])
-                 ? -d_hull_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 1]) == to_value<T>(target[(n_start + n) * 4 + 1])
-                        ? -Value<T>(0.5) * d_hull_height
-                        : Value<T>(0))) +
-            (to_value<T>(pred[(n_start + n) * 4 + 1]) > to_value<T>(target[(n_start + n) * 4 + 1])
-                 ? -d_shared_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 1]) == to_value<T>(target[(n_start + n) * 4 + 1])
-                        ? -Value<T>(0.5) * d_shared_height
-                        : Value<T>(0))) -
-            d_joined * width_p);
+        d_pred[(n_start + n) * 4 + 1] =
+            to_stored<T>((top_p < top_t ? -d_hull_height
+                                        : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+                         (top_p > top_t ? -d_shared_height
+                                        : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
+                         d_joined * width_p);
         d_pred[(n_start + n) * 4 + 2] = to_stored<T>(
-            (to_value<T>(pred[(n_start + n) * 4 + 2]) > to_value<T>(target[(n_start + n) * 4 + 2])
-                 ? d_hull_width
-                 : (to_value<T>(pred[(n_start + n) * 4 + 2]) == to_value<T>(target[(n_start + n) * 4 + 2])
-                        ? Value<T>(0.5) * d_hull_width
-                        : Value<T>(0))) +
-            (to_value<T>(pred[(n_start + n) * 4 + 2]) < to_value<T>(target[(n_start + n) * 4 + 2])
-                 ? d_shared_width
-                 : (to_value<T>(pred[(n_start + n) * 4 + 2]) == to_value<T>(target[(n_start + n) * 4 + 2])
-                        ? Value<T>(0.5) * d_shared_width
-                        : Value<T>(0))) +
+            (right_p > right_t ? d_hull_width
+                               : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+            (right_p < right_t ? d_shared_width
+                               : (right_p == right_t ? Value<T>(0.5) * d_shared_width : Value<T>(0))) +
             d_width_p);
         d_pred[(n_start + n) * 4 + 3] = to_stored<T>(
-            (to_value<T>(pred[(n_start + n) * 4 + 3]) > to_value<T>(target[(n_start + n) * 4 + 3])
-                 ? d_hull_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 3]) == to_value<T>(target[(n_start + n) * 4 + 3])
-                        ? Value<T>(0.5) * d_hull_height
-                        : Value<T>(0))) +
-            (to_value<T>(pred[(n_start + n) * 4 + 3]) < to_value<T>(target[(n_start + n) * 4 + 3])
-                 ? d_shared_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 3]) == to_value<T>(target[(n_start + n) * 4 + 3])
-                        ? Value<T>(0.5) * d_shared_height
-                        : Value<T>(0))) +
+            (bottom_p > bottom_t ? d_hull_height
+                                 : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+            (bottom_p < bottom_t ? d_shared_height
+                                 : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
             d_height_p);
       }
       if (d_target != nullptr) {
         d_target[(n_start + n) * 4] = to_stored<T>(
-            (to_value<T>(target[(n_start + n) * 4]) < to_value<T>(pred[(n_start + n) * 4])
-                 ? -d_hull_width
-                 : (to_value<T>(pred[(n_start + n) * 4]) == to_value<T>(target[(n_start + n) * 4])
-                        ? -Value<T>(0.5) * d_hull_width
-                        : Value<T>(0))) +
-            (to_value<T>(target[(n_start + n) * 4]) > to_value<T>(pred[(n_start + n) * 4])
-                 ? -d_shared_width
-                 : (to_value<T>(pred[(n_start + n) * 4]) == to_value<T>(target[(n_start + n) * 4])
-                        ? -Value<T>(0.5) * d_shared_width
-                        : Value<T>(0))) -
+            (left_t < left_p ? -d_hull_width
+                             : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+            (left_t > left_p ? -d_shared_width
+                             : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
             d_joined * height_t);
-        d_target[(n_start + n) * 4 + 1] = to_stored<T>(
-            (to_value<T>(target[(n_start + n) * 4 + 1]) < to_value<T>(pred[(n_start + n) * 4 + 1])
-                 ? -d_hull_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 1]) == to_value<T>(target[(n_start + n) * 4 + 1])
-                        ? -Value<T>(0.5) * d_hull_height
-                        : Value<T>(0))) +
-            (to_value<T>(target[(n_start + n) * 4 + 1]) > to_value<T>(pred[(n_start + n) * 4 + 1])
-                 ? -d_shared_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 1]) == to_value<T>(target[(n_start + n) * 4 + 1])
-                        ? -Value<T>(0.5) * d_shared_height
-                        : Value<T>(0))) -
-            d_joined * width_t);
+        d_target[(n_start + n) * 4 + 1] =
+            to_stored<T>((top_t < top_p ? -d_hull_height
+                                        : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+                         (top_t > top_p ? -d_shared_height
+                                        : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
+                         d_joined * width_t);
         d_target[(n_start + n) * 4 + 2] = to_stored<T>(
-            (to_value<T>(target[(n_start + n) * 4 + 2]) > to_value<T>(pred[(n_start + n) * 4 + 2])
-                 ? d_hull_width
-                 : (to_value<T>(pred[(n_start + n) * 4 + 2]) == to_value<T>(target[(n_start + n) * 4 + 2])
-                        ? Value<T>(0.5) * d_hull_width
-                        : Value<T>(0))) +
-            (to_value<T>(target[(n_start + n) * 4 + 2]) < to_value<T>(pred[(n_start + n) * 4 + 2])
-                 ? d_shared_width
-                 : (to_value<T>(pred[(n_start + n) * 4 + 2]) == to_value<T>(target[(n_start + n) * 4 + 2])
-                        ? Value<T>(0.5) * d_shared_width
-                        : Value<T>(0))) +
+            (right_t > right_p ? d_hull_width
+                               : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+            (right_t < right_p ? d_shared_width
+                               : (right_p == right_t ? Value<T>(0.5) * d_shared_width : Value<T>(0))) +
             d_width_t);
         d_target[(n_start + n) * 4 + 3] = to_stored<T>(
-            (to_value<T>(target[(n_start + n) * 4 + 3]) > to_value<T>(pred[(n_start + n) * 4 + 3])
-                 ? d_hull_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 3]) == to_value<T>(target[(n_start + n) * 4 + 3])
-                        ? Value<T>(0.5) * d_hull_height
-                        : Value<T>(0))) +
-            (to_value<T>(target[(n_start + n) * 4 + 3]) < to_value<T>(pred[(n_start + n) * 4 + 3])
-                 ? d_shared_height
-                 : (to_value<T>(pred[(n_start + n) * 4 + 3]) == to_value<T>(target[(n_start + n) * 4 + 3])
-                        ? Value<T>(0.5) * d_shared_height
-                        : Value<T>(0))) +
+            (bottom_t > bottom_p ? d_hull_height
+                                 : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+            (bottom_t < bottom_p ? d_shared_height
+                                 : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
             d_height_t);
       }
     }

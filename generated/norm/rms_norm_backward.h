@@ -15,7 +15,7 @@
 // with eps = 1e-06
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+//   size, which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
 // Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
 //   on. Half precision is computed in f32.
@@ -75,12 +75,12 @@
 extern "C" {
 #endif
 
-// Arguments:
-//   x: f32[rows, N]
-//   gamma: f32[N]
-//   d_y: f32[rows, N]
-//   d_x: f32[rows, N], may be null
-//   d_gamma: f32[N], may be null
+// Arguments; a function's name says what T is, and real is f64 in functions of f64, else f32:
+//   x: T[rows, N]
+//   gamma: real[N]
+//   d_y: T[rows, N]
+//   d_x: T[rows, N], may be null
+//   d_gamma: real[N], may be null
 
 /* @function rms_norm_backward_f32 args: in x f32 [rows, N]; in gamma f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_gamma f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
 int64_t rms_norm_backward_f32_cuda_workspace(int64_t rows, int64_t N);
@@ -89,6 +89,36 @@ int rms_norm_backward_f32_cuda(const float* x, const float* gamma, const float* 
                                int64_t workspace_bytes, void* stream);
 int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N);
 int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float* d_y, float* d_x,
+                                 float* d_gamma, int64_t rows, int64_t N, void* workspace,
+                                 int64_t workspace_bytes);
+
+/* @function rms_norm_backward_f64 args: in x f64 [rows, N]; in gamma f64 [N]; in d_y f64 [rows, N]; out? d_x f64 [rows, N]; out? d_gamma f64 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
+int64_t rms_norm_backward_f64_cuda_workspace(int64_t rows, int64_t N);
+int rms_norm_backward_f64_cuda(const double* x, const double* gamma, const double* d_y, double* d_x,
+                               double* d_gamma, int64_t rows, int64_t N, void* workspace,
+                               int64_t workspace_bytes, void* stream);
+int64_t rms_norm_backward_f64_openmp_workspace(int64_t rows, int64_t N);
+int rms_norm_backward_f64_openmp(const double* x, const double* gamma, const double* d_y, double* d_x,
+                                 double* d_gamma, int64_t rows, int64_t N, void* workspace,
+                                 int64_t workspace_bytes);
+
+/* @function rms_norm_backward_bf16 args: in x bf16 [rows, N]; in gamma f32 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_gamma f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
+int64_t rms_norm_backward_bf16_cuda_workspace(int64_t rows, int64_t N);
+int rms_norm_backward_bf16_cuda(const uint16_t* x, const float* gamma, const uint16_t* d_y, uint16_t* d_x,
+                                float* d_gamma, int64_t rows, int64_t N, void* workspace,
+                                int64_t workspace_bytes, void* stream);
+int64_t rms_norm_backward_bf16_openmp_workspace(int64_t rows, int64_t N);
+int rms_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y, uint16_t* d_x,
+                                  float* d_gamma, int64_t rows, int64_t N, void* workspace,
+                                  int64_t workspace_bytes);
+
+/* @function rms_norm_backward_f16 args: in x f16 [rows, N]; in gamma f32 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_gamma f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
+int64_t rms_norm_backward_f16_cuda_workspace(int64_t rows, int64_t N);
+int rms_norm_backward_f16_cuda(const uint16_t* x, const float* gamma, const uint16_t* d_y, uint16_t* d_x,
+                               float* d_gamma, int64_t rows, int64_t N, void* workspace,
+                               int64_t workspace_bytes, void* stream);
+int64_t rms_norm_backward_f16_openmp_workspace(int64_t rows, int64_t N);
+int rms_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y, uint16_t* d_x,
                                  float* d_gamma, int64_t rows, int64_t N, void* workspace,
                                  int64_t workspace_bytes);
 
@@ -143,25 +173,32 @@ static inline const char* rms_norm_backward_error(int status) {
 
 // The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
 // and hides no C function.
-struct rms_norm_backward_f32_arguments {
-  const float* x = nullptr;
-  const float* gamma = nullptr;
-  const float* d_y = nullptr;
-  float* d_x = nullptr;
-  float* d_gamma = nullptr;
+template <class XElement, class GammaElement, auto* kCuda, auto* kOpenmp>
+struct rms_norm_backward_arguments {
+  const XElement* x = nullptr;
+  const GammaElement* gamma = nullptr;
+  const XElement* d_y = nullptr;
+  XElement* d_x = nullptr;
+  GammaElement* d_gamma = nullptr;
   int64_t rows = 0;
   int64_t N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
 
-  friend int rms_norm_backward_cuda(const rms_norm_backward_f32_arguments& a, void* stream) {
-    return rms_norm_backward_f32_cuda(a.x, a.gamma, a.d_y, a.d_x, a.d_gamma, a.rows, a.N, a.workspace,
-                                      a.workspace_bytes, stream);
+  friend int rms_norm_backward_cuda(const rms_norm_backward_arguments& a, void* stream) {
+    return kCuda(a.x, a.gamma, a.d_y, a.d_x, a.d_gamma, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
   }
-  friend int rms_norm_backward_openmp(const rms_norm_backward_f32_arguments& a) {
-    return rms_norm_backward_f32_openmp(a.x, a.gamma, a.d_y, a.d_x, a.d_gamma, a.rows, a.N, a.workspace,
-                                        a.workspace_bytes);
+  friend int rms_norm_backward_openmp(const rms_norm_backward_arguments& a) {
+    return kOpenmp(a.x, a.gamma, a.d_y, a.d_x, a.d_gamma, a.rows, a.N, a.workspace, a.workspace_bytes);
   }
 };
+using rms_norm_backward_f32_arguments =
+    rms_norm_backward_arguments<float, float, rms_norm_backward_f32_cuda, rms_norm_backward_f32_openmp>;
+using rms_norm_backward_f64_arguments =
+    rms_norm_backward_arguments<double, double, rms_norm_backward_f64_cuda, rms_norm_backward_f64_openmp>;
+using rms_norm_backward_bf16_arguments =
+    rms_norm_backward_arguments<uint16_t, float, rms_norm_backward_bf16_cuda, rms_norm_backward_bf16_openmp>;
+using rms_norm_backward_f16_arguments =
+    rms_norm_backward_arguments<uint16_t, float, rms_norm_backward_f16_cuda, rms_norm_backward_f16_openmp>;
 
 #endif

@@ -25,60 +25,65 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct RmsNormBackwardF32Workspace {
+template <class T>
+struct RmsNormBackwardWorkspace {
   int64_t scale_x;
   int64_t sum_d_y_product_x_parts;
   int64_t sum_d_y_product_x_tickets;
   int64_t bytes = 0;
 
-  explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) {
-    scale_x = reserve(bytes, rows, 4);
-    sum_d_y_product_x_parts = reserve(bytes, ColumnShape(rows, N, 1024).parts, 4);
+  explicit RmsNormBackwardWorkspace(int64_t rows, int64_t N) {
+    scale_x = reserve(bytes, rows, kBytes<Value<T>>);
+    sum_d_y_product_x_parts = reserve(bytes, ColumnShape(rows, N, 1024).parts, kBytes<Value<T>>);
     sum_d_y_product_x_tickets = reserve(bytes, ColumnShape(rows, N, 1024).tickets, 4);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    rms_norm_backward_f32_part1_kernel(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                       Index rows, Index N, float* scale_x) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
+    rms_norm_backward_part1_kernel(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
+                                   Stored<T>* d_x, Index rows, Index N, Value<T>* scale_x) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
-    float sum_x_squared = 0.0f;
-    float sum_d_y_x_gamma = 0.0f;
-    float sum_x_squared_own = 0.0f;
-    float sum_d_y_x_gamma_own = 0.0f;
+    Value<T> sum_x_squared = Value<T>(0);
+    Value<T> sum_d_y_x_gamma = Value<T>(0);
+    Value<T> sum_x_squared_own = Value<T>(0);
+    Value<T> sum_d_y_x_gamma_own = Value<T>(0);
 #pragma unroll 1
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-      const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) sum_x_squared_own += x_pack[i] * x_pack[i];
-        if (i < remaining) sum_d_y_x_gamma_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
+        if (i < remaining) {
+          sum_d_y_x_gamma_own += to_value<T>(d_y_pack[i]) * to_value<T>(x_pack[i]) * gamma_pack[i];
+        }
       }
     }
     sum_x_squared =
-        sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
-    sum_d_y_x_gamma =
-        sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own, [](float a, float b) { return float(a + b); });
-    if (threadIdx.x == 0) scale_x[row] = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
+        sum_x_squared + block_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_d_y_x_gamma = sum_d_y_x_gamma +
+                      block_fold(sum_d_y_x_gamma_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    if (threadIdx.x == 0) scale_x[row] = rsqrt(sum_x_squared / Value<T>(int64_t(N)) + Value<T>(1e-06));
     __syncthreads();
 #pragma unroll 1
-    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(N - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-      const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
-      const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
-      Pack<float, 4> d_x_pack;
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
+      const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
+      const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
+      Pack<Stored<T>, 16 / kBytes<T>> d_x_pack;
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float product_x = x_pack[i] * scale_x[row];
-        d_x_pack[i] =
-            (d_y_pack[i] * gamma_pack[i] - scale_x[row] * product_x * (sum_d_y_x_gamma / float(int64_t(N)))) *
-            scale_x[row];
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const Value<T> product_x = to_value<T>(x_pack[i]) * scale_x[row];
+        d_x_pack[i] = to_stored<T>((to_value<T>(d_y_pack[i]) * gamma_pack[i] -
+                                    scale_x[row] * product_x * (sum_d_y_x_gamma / Value<T>(int64_t(N)))) *
+                                   scale_x[row]);
       }
       store_pack<kWide>(&d_x[row * N + n_first], d_x_pack, remaining);
     }
@@ -86,51 +91,53 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   }
 }
 
-template <class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    rms_norm_backward_f32_part2_kernel(const float* x, const float* d_y, float* d_gamma, Index rows, Index N,
-                                       float* scale_x, float* sum_d_y_product_x_parts,
-                                       uint32_t* sum_d_y_product_x_tickets, Index chunk, unsigned chunks) {
+template <class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
+    rms_norm_backward_part2_kernel(const Stored<T>* x, const Stored<T>* d_y, Value<T>* d_gamma, Index rows,
+                                   Index N, Value<T>* scale_x, Value<T>* sum_d_y_product_x_parts,
+                                   uint32_t* sum_d_y_product_x_tickets, Index chunk, unsigned chunks) {
   const Index items = Index(N);
   const Index column = Index(blockIdx.x / chunks) * Index(blockDim.x) + Index(threadIdx.x);
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float sum_d_y_product_x = 0.0f;
+  Value<T> sum_d_y_product_x = Value<T>(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, rows));
-  float sum_d_y_product_x_own = 0.0f;
+  Value<T> sum_d_y_product_x_own = Value<T>(0);
 #pragma unroll 4
   for (Index row = first + Index(threadIdx.y); row < last; row += Index(blockDim.y)) {
-    const float product_x = x[row * N + n] * scale_x[row];
-    sum_d_y_product_x_own += d_y[row * N + n] * product_x;
+    const Value<T> product_x = to_value<T>(x[row * N + n]) * scale_x[row];
+    sum_d_y_product_x_own += to_value<T>(d_y[row * N + n]) * product_x;
   }
-  sum_d_y_product_x_own = column_fold(sum_d_y_product_x_own, [](float a, float b) { return float(a + b); });
+  sum_d_y_product_x_own =
+      column_fold(sum_d_y_product_x_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   if (chunks > 1) {
     if (writes) sum_d_y_product_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_d_y_product_x_own;
     if (!is_last_block(sum_d_y_product_x_tickets + blockIdx.x / chunks, chunks)) return;
-    sum_d_y_product_x_own = 0.0f;
+    sum_d_y_product_x_own = Value<T>(0);
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
       sum_d_y_product_x_own = sum_d_y_product_x_own + sum_d_y_product_x_parts[Index(part) * items + item];
     }
-    sum_d_y_product_x_own = column_fold(sum_d_y_product_x_own, [](float a, float b) { return float(a + b); });
+    sum_d_y_product_x_own =
+        column_fold(sum_d_y_product_x_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
   }
   sum_d_y_product_x = sum_d_y_product_x + sum_d_y_product_x_own;
   if (writes) d_gamma[n] = sum_d_y_product_x;
 }
 
-template <class Index>
-cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                  float* d_gamma, int64_t rows, int64_t N, char* workspace,
-                                  cudaStream_t stream) {
-  const RmsNormBackwardF32Workspace space(rows, N);
+template <class Index, class T>
+cudaError_t rms_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y, Stored<T>* d_x,
+                              Value<T>* d_gamma, int64_t rows, int64_t N, char* workspace,
+                              cudaStream_t stream) {
+  const RmsNormBackwardWorkspace<T> space(rows, N);
   {
-    const bool wide = aligned({x, d_y, gamma, d_x}) && N % 4 == 0;
+    const bool wide = aligned({x, d_y, gamma, d_x}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? rms_norm_backward_f32_part1_kernel<true, Index>
-                        : rms_norm_backward_f32_part1_kernel<false, Index>,
+            launch(wide ? rms_norm_backward_part1_kernel<true, Index, T>
+                        : rms_norm_backward_part1_kernel<false, Index, T>,
                    smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, d_y, d_x,
-                   rows, N, reinterpret_cast<float*>(workspace + space.scale_x));
+                   rows, N, reinterpret_cast<Value<T>*>(workspace + space.scale_x));
         error != cudaSuccess)
       return error;
   }
@@ -144,10 +151,10 @@ cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const floa
         error != cudaSuccess)
       return error;
     if (const cudaError_t error =
-            launch(rms_norm_backward_f32_part2_kernel<Index>, shape.blocks, dim3(shape.wide, shape.deep),
+            launch(rms_norm_backward_part2_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
                    shape.fold_bytes(), stream, x, d_y, d_gamma, rows, N,
-                   reinterpret_cast<float*>(workspace + space.scale_x),
-                   reinterpret_cast<float*>(workspace + space.sum_d_y_product_x_parts),
+                   reinterpret_cast<Value<T>*>(workspace + space.scale_x),
+                   reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_product_x_parts),
                    reinterpret_cast<uint32_t*>(workspace + space.sum_d_y_product_x_tickets), shape.chunk,
                    shape.chunks);
         error != cudaSuccess)
@@ -157,122 +164,125 @@ cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const floa
 }
 
 // Where the intermediates lie in the workspace.
-struct RmsNormBackwardF32InPartWorkspace {
+template <class T>
+struct RmsNormBackwardInPartWorkspace {
   int64_t product_x;
   int64_t bytes = 0;
 
-  explicit RmsNormBackwardF32InPartWorkspace(int64_t rows, int64_t N) {
-    product_x = reserve(bytes, rows * N, 4);
+  explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
+    product_x = reserve(bytes, rows * N, kBytes<Value<T>>);
   }
 };
 
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    rms_norm_backward_f32_in_part_part1_kernel(const float* x, const float* gamma, const float* d_y,
-                                               float* d_x, float* d_gamma, Index rows, Index N,
-                                               float* product_x) {
+template <bool kWide, class Index, class T>
+__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
+    rms_norm_backward_in_part_part1_kernel(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
+                                           Stored<T>* d_x, Value<T>* d_gamma, Index rows, Index N,
+                                           Value<T>* product_x) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
-    float scale_x = 0.0f;
+    Value<T> scale_x = Value<T>(0);
     if (d_x != nullptr || d_gamma != nullptr) {
-      float sum_x_squared = 0.0f;
-      float sum_x_squared_own = 0.0f;
-      for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = kWide ? 4 : Index(N - n_first);
-        const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+      Value<T> sum_x_squared = Value<T>(0);
+      Value<T> sum_x_squared_own = Value<T>(0);
+      for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
+        const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (i < remaining) sum_x_squared_own += x_pack[i] * x_pack[i];
+        for (int i = 0; i < 16 / kBytes<T>; ++i) {
+          if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
         }
       }
-      sum_x_squared =
-          sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
-      scale_x = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
-      for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = kWide ? 4 : Index(N - n_first);
-        const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-        Pack<float, 4> product_x_pack;
+      sum_x_squared = sum_x_squared +
+                      block_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+      scale_x = rsqrt(sum_x_squared / Value<T>(int64_t(N)) + Value<T>(1e-06));
+      for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
+        const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
+        Pack<Value<T>, 16 / kBytes<T>> product_x_pack;
 #pragma unroll
-        for (int i = 0; i < 4; ++i) product_x_pack[i] = x_pack[i] * scale_x;
+        for (int i = 0; i < 16 / kBytes<T>; ++i) product_x_pack[i] = to_value<T>(x_pack[i]) * scale_x;
         store_pack<kWide>(&product_x[row * N + n_first], product_x_pack, remaining);
       }
       __syncthreads();
     }
     if (d_x != nullptr) {
-      float sum_d_y_x_gamma = 0.0f;
-      float sum_d_y_x_gamma_own = 0.0f;
+      Value<T> sum_d_y_x_gamma = Value<T>(0);
+      Value<T> sum_d_y_x_gamma_own = Value<T>(0);
 #pragma unroll 1
-      for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = kWide ? 4 : Index(N - n_first);
-        const auto d_y_pack = load_pack<4, 1, kWide>(&d_y[row * N + n_first], remaining);
-        const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-        const auto gamma_pack = load_pack<4, 1, kWide>(&gamma[n_first], remaining);
+      for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
+        const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
+        const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
+        const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (i < remaining) sum_d_y_x_gamma_own += d_y_pack[i] * x_pack[i] * gamma_pack[i];
+        for (int i = 0; i < 16 / kBytes<T>; ++i) {
+          if (i < remaining) {
+            sum_d_y_x_gamma_own += to_value<T>(d_y_pack[i]) * to_value<T>(x_pack[i]) * gamma_pack[i];
+          }
         }
       }
-      sum_d_y_x_gamma =
-          sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own, [](float a, float b) { return float(a + b); });
+      sum_d_y_x_gamma = sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own,
+                                                     [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
       for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-        d_x[row * N + n] = (d_y[row * N + n] * gamma[n] -
-                            scale_x * product_x[row * N + n] * (sum_d_y_x_gamma / float(int64_t(N)))) *
-                           scale_x;
+        d_x[row * N + n] =
+            to_stored<T>((to_value<T>(d_y[row * N + n]) * gamma[n] -
+                          scale_x * product_x[row * N + n] * (sum_d_y_x_gamma / Value<T>(int64_t(N)))) *
+                         scale_x);
       }
       __syncthreads();
     }
   }
 }
 
-template <class Index>
+template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    rms_norm_backward_f32_in_part_part2_kernel(const float* d_y, float* d_gamma, Index rows, Index N,
-                                               float* product_x) {
+    rms_norm_backward_in_part_part2_kernel(const Stored<T>* d_y, Value<T>* d_gamma, Index rows, Index N,
+                                           Value<T>* product_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
   if (d_gamma != nullptr) {
-    float sum_d_y_product_x = 0.0f;
+    Value<T> sum_d_y_product_x = Value<T>(0);
     // One pass along row: sum_d_y_product_x.
-    for (Index row = 0; row < rows; ++row) sum_d_y_product_x += d_y[row * N + n] * product_x[row * N + n];
+    for (Index row = 0; row < rows; ++row) {
+      sum_d_y_product_x += to_value<T>(d_y[row * N + n]) * product_x[row * N + n];
+    }
     d_gamma[n] = sum_d_y_product_x;
   }
 }
 
-template <class Index>
-cudaError_t rms_norm_backward_f32_in_part(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                          float* d_gamma, int64_t rows, int64_t N, char* workspace,
-                                          cudaStream_t stream) {
-  const RmsNormBackwardF32InPartWorkspace space(rows, N);
+template <class Index, class T>
+cudaError_t rms_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
+                                      Stored<T>* d_x, Value<T>* d_gamma, int64_t rows, int64_t N,
+                                      char* workspace, cudaStream_t stream) {
+  const RmsNormBackwardInPartWorkspace<T> space(rows, N);
   {
-    const bool wide = aligned({x, workspace, d_y, gamma}) && N % 4 == 0;
+    const bool wide = aligned({x, workspace, d_y, gamma}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? rms_norm_backward_f32_in_part_part1_kernel<true, Index>
-                        : rms_norm_backward_f32_in_part_part1_kernel<false, Index>,
+            launch(wide ? rms_norm_backward_in_part_part1_kernel<true, Index, T>
+                        : rms_norm_backward_in_part_part1_kernel<false, Index, T>,
                    smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, d_y, d_x,
-                   d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product_x));
+                   d_gamma, rows, N, reinterpret_cast<Value<T>*>(workspace + space.product_x));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
-          launch(rms_norm_backward_f32_in_part_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, d_y,
-                 d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product_x));
+          launch(rms_norm_backward_in_part_part2_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream, d_y,
+                 d_gamma, rows, N, reinterpret_cast<Value<T>*>(workspace + space.product_x));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
 
-}  // namespace
-
-extern "C" int64_t rms_norm_backward_f32_cuda_workspace(int64_t rows, int64_t N) {
-  if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
-  return std::max(RmsNormBackwardF32Workspace(rows, N).bytes,
-                  RmsNormBackwardF32InPartWorkspace(rows, N).bytes);
-}
-extern "C" int rms_norm_backward_f32_cuda(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                          float* d_gamma, int64_t rows, int64_t N, void* workspace,
-                                          int64_t workspace_bytes, void* stream) {
+// Checks the arguments, then runs.
+template <class T>
+int launch_rms_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y, Stored<T>* d_x,
+                             Value<T>* d_gamma, int64_t rows, int64_t N, void* workspace,
+                             int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, gamma, {N}},
@@ -284,18 +294,45 @@ extern "C" int rms_norm_backward_f32_cuda(const float* x, const float* gamma, co
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr) {
-    const RmsNormBackwardF32Workspace space(rows, N);
+    const RmsNormBackwardWorkspace<T> space(rows, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? rms_norm_backward_f32<int32_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
-              : rms_norm_backward_f32<int64_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
+        small ? rms_norm_backward<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
+              : rms_norm_backward<int64_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
   }
-  const RmsNormBackwardF32InPartWorkspace space(rows, N);
+  const RmsNormBackwardInPartWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
       small
-          ? rms_norm_backward_f32_in_part<int32_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
-          : rms_norm_backward_f32_in_part<int64_t>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
+          ? rms_norm_backward_in_part<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
+          : rms_norm_backward_in_part<int64_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
 }
+
+// The bytes of the workspace, or a status as a negative number.
+template <class T>
+int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
+  if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
+  if ((rows == 0 || N == 0) && N == 0) return 0;
+  return std::max(RmsNormBackwardWorkspace<T>(rows, N).bytes,
+                  RmsNormBackwardInPartWorkspace<T>(rows, N).bytes);
+}
+
+}  // namespace
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define RMS_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                                \
+  extern "C" int64_t rms_norm_backward_##NAME##_cuda_workspace(int64_t rows, int64_t N) {                  \
+    return workspace_of_rms_norm_backward<T>(rows, N);                                                     \
+  }                                                                                                        \
+  extern "C" int rms_norm_backward_##NAME##_cuda(const STORED* x, const OTHER* gamma, const STORED* d_y,   \
+                                                 STORED* d_x, OTHER* d_gamma, int64_t rows, int64_t N,     \
+                                                 void* workspace, int64_t workspace_bytes, void* stream) { \
+    return launch_rms_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes,   \
+                                       stream);                                                            \
+  }
+RMS_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
+RMS_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
+RMS_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+RMS_NORM_BACKWARD_FUNCTIONS(f16, F16, uint16_t, float)

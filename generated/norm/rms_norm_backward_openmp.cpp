@@ -46,12 +46,372 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct RmsNormBackwardF32Workspace {
+template <class T>
+struct RmsNormBackwardWorkspace {
   int64_t scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma_per_row, scale_x_here_per_row, sum_x_squared_part,
       sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
-  explicit RmsNormBackwardF32Workspace(int64_t rows, int64_t N) {
+  explicit RmsNormBackwardWorkspace(int64_t rows, int64_t N) {
+    const int64_t rows_shares =
+        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+    scale_x = reserve(bytes, rows, kBytes<T>);
+    sum_d_y_product_x_part = reserve(bytes, rows_shares * N, kBytes<T>);
+    sum_d_y_x_gamma_per_row = reserve(bytes, rows, kBytes<T>);
+    scale_x_here_per_row = reserve(bytes, rows, kBytes<T>);
+    sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<T>);
+    sum_d_y_x_gamma_part = reserve(bytes, N_shares * rows, kBytes<T>);
+    sum_d_y_product_x_per_n = reserve(thread_bytes, N, kBytes<T>);
+    sum_d_y_product_x_in_block_per_n = reserve(thread_bytes, N, kBytes<T>);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({rows_shares});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+template <class T>
+void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_gamma, int64_t rows, int64_t N,
+                       char* workspace, int64_t threads) {
+  const int64_t rows_shares =
+      larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
+  const RmsNormBackwardWorkspace<T> space(rows, N);
+  T* const scale_x = reinterpret_cast<T*>(workspace + space.scale_x);
+  T* const sum_d_y_product_x_part = reinterpret_cast<T*>(workspace + space.sum_d_y_product_x_part);
+  T* const sum_d_y_x_gamma_per_row = reinterpret_cast<T*>(workspace + space.sum_d_y_x_gamma_per_row);
+  T* const scale_x_here_per_row = reinterpret_cast<T*>(workspace + space.scale_x_here_per_row);
+  T* const sum_x_squared_part = reinterpret_cast<T*>(workspace + space.sum_x_squared_part);
+  T* const sum_d_y_x_gamma_part = reinterpret_cast<T*>(workspace + space.sum_d_y_x_gamma_part);
+  if (N <= 1398104 / kBytes<T> - 1 && rows_shares > 1) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      T* const sum_d_y_product_x_per_n = reinterpret_cast<T*>(mine + space.sum_d_y_product_x_per_n);
+      T* const sum_d_y_product_x_in_block_per_n =
+          reinterpret_cast<T*>(mine + space.sum_d_y_product_x_in_block_per_n);
+      OMP(omp for schedule(static) nowait)
+      for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
+        for_lanes<kLanesOf<T>>(
+            0, N, [=](int64_t n, auto active) IN_SET { store(&sum_d_y_product_x_per_n[n], active, T(0)); });
+        const int64_t row_begin = rows_share * rows / rows_shares,
+                      row_end = (rows_share + 1) * rows / rows_shares;
+        for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
+          const int64_t row_part_end = smaller(row_first + 512, row_end);
+          for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x_in_block_per_n[n], active, T(0));
+          });
+          for (int64_t row = row_first; row < row_part_end; ++row) {
+            const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, row_part_end - 1) : row;
+            T sum_x_squared = T(0);
+            T sum_d_y_x_gamma = T(0);
+            // One pass along n: sum_x_squared and sum_d_y_x_gamma.
+            for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+              Sum<T, kLanesOf<T>> sum_x_squared_lanes = T(0);
+              Sum<T, kLanesOf<T>> sum_d_y_x_gamma_lanes = T(0);
+              for_lanes<kLanesOf<T>>(
+                  n_block, smaller(n_block + 4096, N),
+                  [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                    const auto x_here = load_once(&x[row * N + n], active);
+                    add_product(sum_x_squared_lanes, active, x_here, x_here);
+                    add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
+                                load(&gamma[n], active));
+                  });
+              sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            }
+            const T scale_x_here = rsqrt(sum_x_squared / T(N) + T(1e-06));
+            // One pass along n: fills d_x.
+            for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
+              prefetch(&x[row_ahead * N + n]);
+              prefetch(&d_y[row_ahead * N + n]);
+              const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+              const auto d_y_here = load_once(&d_y[row * N + n], active);
+              store(
+                  &d_x[row * N + n], active,
+                  (d_y_here * load(&gamma[n], active) - scale_x_here * product_x * (sum_d_y_x_gamma / T(N))) *
+                      scale_x_here);
+              store(&sum_d_y_product_x_in_block_per_n[n], active,
+                    multiply_add(d_y_here, product_x, load(&sum_d_y_product_x_in_block_per_n[n], active)));
+            });
+          }
+          for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x_per_n[n], active,
+                  load(&sum_d_y_product_x_per_n[n], active) +
+                      load(&sum_d_y_product_x_in_block_per_n[n], active));
+          });
+        }
+        // One pass along n: fills sum_d_y_product_x_part.
+        for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
+          store(&sum_d_y_product_x_part[rows_share * N + n], active,
+                load(&sum_d_y_product_x_per_n[n], active));
+        });
+      }
+    });
+  }
+  if (N <= 1398104 / kBytes<T> - 1 && !(rows_shares > 1)) {
+    // Each fold in one piece.
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t row = 0; row < rows; ++row) {
+        const int64_t row_ahead = N <= 32768 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
+        T sum_x_squared = T(0);
+        T sum_d_y_x_gamma = T(0);
+        // One pass along n: sum_x_squared and sum_d_y_x_gamma.
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<T, kLanesOf<T>> sum_x_squared_lanes = T(0);
+          Sum<T, kLanesOf<T>> sum_d_y_x_gamma_lanes = T(0);
+          for_lanes<kLanesOf<T>>(
+              n_block, smaller(n_block + 4096, N),
+              [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                const auto x_here = load_once(&x[row * N + n], active);
+                add_product(sum_x_squared_lanes, active, x_here, x_here);
+                add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
+                            load(&gamma[n], active));
+              });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        const T scale_x_here = rsqrt(sum_x_squared / T(N) + T(1e-06));
+        scale_x[row] = scale_x_here;
+        // One pass along n: fills d_x.
+        for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
+          prefetch(&x[row_ahead * N + n]);
+          prefetch(&d_y[row_ahead * N + n]);
+          const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+          store(&d_x[row * N + n], active,
+                (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
+                 scale_x_here * product_x * (sum_d_y_x_gamma / T(N))) *
+                    scale_x_here);
+        });
+      }
+    });
+  }
+  if (!(N <= 1398104 / kBytes<T> - 1)) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          T sum_x_squared = T(0);
+          T sum_d_y_x_gamma = T(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_x_squared and sum_d_y_x_gamma.
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<T, kLanesOf<T>> sum_x_squared_lanes = T(0);
+            Sum<T, kLanesOf<T>> sum_d_y_x_gamma_lanes = T(0);
+            for_lanes<kLanesOf<T>>(
+                n_block, smaller(n_block + 4096, n_end),
+                [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                  const auto x_here = load_once(&x[row * N + n], active);
+                  add_product(sum_x_squared_lanes, active, x_here, x_here);
+                  add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
+                              load(&gamma[n], active));
+                });
+            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          sum_x_squared_part[n_share * rows + row] = sum_x_squared;
+          sum_d_y_x_gamma_part[n_share * rows + row] = sum_d_y_x_gamma;
+        }
+      }
+    });
+    for_lanes<kLanesOf<T>>(0, rows, [=](int64_t row, auto active) IN_SET {
+      Vector<T> sum_x_squared = T(0);
+      Vector<T> sum_d_y_x_gamma = T(0);
+      // Puts the shares together, in order: sum_x_squared and sum_d_y_x_gamma.
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        sum_x_squared += load(&sum_x_squared_part[n_share * rows + row], active);
+        sum_d_y_x_gamma += load(&sum_d_y_x_gamma_part[n_share * rows + row], active);
+      }
+      store(&scale_x_here_per_row[row], active, rsqrt(quotient(sum_x_squared, T(N)) + T(1e-06)));
+      store(&scale_x[row], active, load(&scale_x_here_per_row[row], active));
+      store(&sum_d_y_x_gamma_per_row[row], active, sum_d_y_x_gamma);
+    });
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t row = 0; row < rows; ++row) {
+          const T sum_d_y_x_gamma = sum_d_y_x_gamma_per_row[row];
+          const T scale_x_here = scale_x_here_per_row[row];
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills d_x.
+          for_lanes<kLanesOf<T>>(n_begin, n_end, [=](int64_t n, auto active) IN_SET {
+            const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+            store(&d_x[row * N + n], active,
+                  (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
+                   scale_x_here * product_x * (sum_d_y_x_gamma / T(N))) *
+                      scale_x_here);
+          });
+        }
+      }
+    });
+  }
+  if (!(N <= 1398104 / kBytes<T> - 1 && rows_shares > 1)) {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    const int64_t n_part = share_of<8192 / kBytes<T>>(N, rows_shares);
+    in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
+        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+          const int64_t n_end = smaller(n_first + n_part, N);
+          T sum_d_y_product_x[8192 / kBytes<T>];
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_y_product_x](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x[n - n_first], active, T(0));
+          });
+          const int64_t row_begin = rows_share * rows / rows_shares,
+                        row_end = (rows_share + 1) * rows / rows_shares;
+          for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
+            const int64_t row_part_end = smaller(row_first + 512, row_end);
+            T sum_d_y_product_x_in_block[8192 / kBytes<T>];
+            for_lanes<kLanesOf<T>>(n_first, n_end,
+                                   [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
+                                     store(&sum_d_y_product_x_in_block[n - n_first], active, T(0));
+                                   });
+            const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
+            for (int64_t row = row_first; row < row_part_end; ++row) {
+              for_lanes<kLanesOf<T>>(
+                  n_first, n_end, [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
+                    if (from_memory)
+                      prefetch_row(&d_y[row * N + n], row_part_end - row, row_part_end - row_first, N,
+                                   n_end - n_first);
+                    if (from_memory)
+                      prefetch_row(&x[row * N + n], row_part_end - row, row_part_end - row_first, N,
+                                   n_end - n_first);
+                    const auto product_x = load(&x[row * N + n], active) * scale_x[row];
+                    store(&sum_d_y_product_x_in_block[n - n_first], active,
+                          multiply_add(load(&d_y[row * N + n], active), product_x,
+                                       load(&sum_d_y_product_x_in_block[n - n_first], active)));
+                  });
+            }
+            for_lanes<kLanesOf<T>>(
+                n_first, n_end,
+                [=, &sum_d_y_product_x_in_block, &sum_d_y_product_x](int64_t n, auto active) IN_SET {
+                  store(&sum_d_y_product_x[n - n_first], active,
+                        load(&sum_d_y_product_x[n - n_first], active) +
+                            load(&sum_d_y_product_x_in_block[n - n_first], active));
+                });
+          }
+          // One pass along n: fills sum_d_y_product_x_part.
+          for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_y_product_x](int64_t n, auto active) IN_SET {
+            store(&sum_d_y_product_x_part[rows_share * N + n], active,
+                  load(&sum_d_y_product_x[n - n_first], active));
+          });
+        }
+      }
+    });
+  }
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        Vector<T> sum_d_y_product_x = T(0);
+        // Puts the shares together, in order: sum_d_y_product_x.
+        for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
+          sum_d_y_product_x += load(&sum_d_y_product_x_part[rows_share * N + n], active);
+        }
+        store_around(&d_gamma[n], active, sum_d_y_product_x, around_caches);
+      });
+    }
+    if (around_caches) finish_stores();
+  });
+}
+
+// Where the intermediates lie in the workspace.
+template <class T>
+struct RmsNormBackwardInPartWorkspace {
+  int64_t product_x;
+  int64_t bytes = 0;
+
+  explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
+    product_x = reserve(bytes, rows * N, kBytes<T>);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For calls that do not want all outputs.
+template <class T>
+void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_gamma, int64_t rows,
+                               int64_t N, char* workspace) {
+  const RmsNormBackwardInPartWorkspace<T> space(rows, N);
+  T* const product_x = reinterpret_cast<T*>(workspace + space.product_x);
+  const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      T scale_x = T(0);
+      if (d_x != nullptr || d_gamma != nullptr) {
+        T sum_x_squared = T(0);
+        // One pass along n: sum_x_squared.
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<T, kLanesOf<T>> sum_x_squared_lanes = T(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
+                                 [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                   const auto x_here = load_once(&x[row * N + n], active);
+                                   add_product(sum_x_squared_lanes, active, x_here, x_here);
+                                 });
+          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        scale_x = rsqrt(sum_x_squared / T(N) + T(1e-06));
+        // One pass along n: fills product_x.
+        for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
+          store(&product_x[row * N + n], active, load(&x[row * N + n], active) * scale_x);
+        });
+      }
+      if (d_x != nullptr) {
+        T sum_d_y_x_gamma = T(0);
+        // One pass along n: sum_d_y_x_gamma.
+        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+          Sum<T, kLanesOf<T>> sum_d_y_x_gamma_lanes = T(0);
+          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
+                                 [=, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
+                                   add_product(
+                                       sum_d_y_x_gamma_lanes, active,
+                                       load(&d_y[row * N + n], active) * load(&x[row * N + n], active),
+                                       load(&gamma[n], active));
+                                 });
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        // One pass along n: fills d_x.
+        for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+          store_around(&d_x[row * N + n], active,
+                       (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
+                        scale_x * load(&product_x[row * N + n], active) * (sum_d_y_x_gamma / T(N))) *
+                           scale_x,
+                       around_caches);
+        });
+      }
+    }
+    if (around_caches) finish_stores();
+  });
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanesOf<T>>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        if (d_gamma != nullptr) {
+          Vector<T> sum_d_y_product_x = T(0);
+          // One pass along row: sum_d_y_product_x.
+          for (int64_t row = 0; row < rows; ++row) {
+            sum_d_y_product_x = multiply_add(load(&d_y[row * N + n], active),
+                                             load(&product_x[row * N + n], active), sum_d_y_product_x);
+          }
+          store(&d_gamma[n], active, sum_d_y_product_x);
+        }
+      });
+    }
+  });
+}
+
+// Where the intermediates lie in the workspace.
+struct RmsNormBackwardKernelWorkspace {
+  int64_t scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma_per_row, scale_x_here_per_row, sum_x_squared_part,
+      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
+
+  explicit RmsNormBackwardKernelWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
@@ -69,19 +429,20 @@ struct RmsNormBackwardF32Workspace {
   }
 };
 
-void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y, float* d_x, float* d_gamma,
-                           int64_t rows, int64_t N, char* workspace, int64_t threads) {
+template <class T>
+void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint16_t* d_y, uint16_t* d_x,
+                              float* d_gamma, int64_t rows, int64_t N, char* workspace, int64_t threads) {
   const int64_t rows_shares =
       larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormBackwardF32Workspace space(rows, N);
+  const RmsNormBackwardKernelWorkspace space(rows, N);
   float* const scale_x = reinterpret_cast<float*>(workspace + space.scale_x);
   float* const sum_d_y_product_x_part = reinterpret_cast<float*>(workspace + space.sum_d_y_product_x_part);
   float* const sum_d_y_x_gamma_per_row = reinterpret_cast<float*>(workspace + space.sum_d_y_x_gamma_per_row);
   float* const scale_x_here_per_row = reinterpret_cast<float*>(workspace + space.scale_x_here_per_row);
   float* const sum_x_squared_part = reinterpret_cast<float*>(workspace + space.sum_x_squared_part);
   float* const sum_d_y_x_gamma_part = reinterpret_cast<float*>(workspace + space.sum_d_y_x_gamma_part);
-  if (N <= 349525 && rows_shares > 1) {
+  if (N <= 524288 && rows_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -100,21 +461,22 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
             store(&sum_d_y_product_x_in_block_per_n[n], active, 0.0f);
           });
           for (int64_t row = row_first; row < row_part_end; ++row) {
-            const int64_t row_ahead = N <= 8192 ? smaller(row + 1, row_part_end - 1) : row;
+            const int64_t row_ahead = N <= 16384 ? smaller(row + 1, row_part_end - 1) : row;
             float sum_x_squared = 0.0f;
             float sum_d_y_x_gamma = 0.0f;
             // One pass along n: sum_x_squared and sum_d_y_x_gamma.
             for (int64_t n_block = 0; n_block < N; n_block += 4096) {
               Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
               Sum<float, kLanes32> sum_d_y_x_gamma_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  n_block, smaller(n_block + 4096, N),
-                  [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
-                    const auto x_here = load_once(&x[row * N + n], active);
-                    add_product(sum_x_squared_lanes, active, x_here, x_here);
-                    add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
-                                load(&gamma[n], active));
-                  });
+              for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                                  [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active)
+                                      IN_SET {
+                                        const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
+                                        add_product(sum_x_squared_lanes, active, x_here, x_here);
+                                        add_product(sum_d_y_x_gamma_lanes, active,
+                                                    to_value<T>(load(&d_y[row * N + n], active)) * x_here,
+                                                    load(&gamma[n], active));
+                                      });
               sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
               sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
             }
@@ -123,12 +485,12 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
             for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
               prefetch(&x[row_ahead * N + n]);
               prefetch(&d_y[row_ahead * N + n]);
-              const auto product_x = load(&x[row * N + n], active) * scale_x_here;
-              const auto d_y_here = load_once(&d_y[row * N + n], active);
+              const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x_here;
+              const auto d_y_here = to_value<T>(load_once(&d_y[row * N + n], active));
               store(&d_x[row * N + n], active,
-                    (d_y_here * load(&gamma[n], active) -
-                     scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
-                        scale_x_here);
+                    to_stored<T>((d_y_here * load(&gamma[n], active) -
+                                  scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
+                                 scale_x_here));
               store(&sum_d_y_product_x_in_block_per_n[n], active,
                     multiply_add(d_y_here, product_x, load(&sum_d_y_product_x_in_block_per_n[n], active)));
             });
@@ -147,12 +509,12 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
       }
     });
   }
-  if (N <= 349525 && !(rows_shares > 1)) {
+  if (N <= 524288 && !(rows_shares > 1)) {
     // Each fold in one piece.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
-        const int64_t row_ahead = N <= 8192 ? smaller(row + 1, rows - 1) : row;
+        const int64_t row_ahead = N <= 16384 ? smaller(row + 1, rows - 1) : row;
         float sum_x_squared = 0.0f;
         float sum_d_y_x_gamma = 0.0f;
         // One pass along n: sum_x_squared and sum_d_y_x_gamma.
@@ -162,10 +524,10 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
           for_lanes<kLanes32>(
               n_block, smaller(n_block + 4096, N),
               [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
-                const auto x_here = load_once(&x[row * N + n], active);
+                const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                 add_product(sum_x_squared_lanes, active, x_here, x_here);
-                add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
-                            load(&gamma[n], active));
+                add_product(sum_d_y_x_gamma_lanes, active,
+                            to_value<T>(load(&d_y[row * N + n], active)) * x_here, load(&gamma[n], active));
               });
           sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
           sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
@@ -176,16 +538,16 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
         for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
           prefetch(&d_y[row_ahead * N + n]);
-          const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+          const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x_here;
           store(&d_x[row * N + n], active,
-                (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
-                 scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
-                    scale_x_here);
+                to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active) -
+                              scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
+                             scale_x_here));
         });
       }
     });
   }
-  if (!(N <= 349525)) {
+  if (!(N <= 524288)) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -202,10 +564,10 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
             for_lanes<kLanes32>(
                 n_block, smaller(n_block + 4096, n_end),
                 [=, &sum_x_squared_lanes, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
-                  const auto x_here = load_once(&x[row * N + n], active);
+                  const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                   add_product(sum_x_squared_lanes, active, x_here, x_here);
-                  add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
-                              load(&gamma[n], active));
+                  add_product(sum_d_y_x_gamma_lanes, active,
+                              to_value<T>(load(&d_y[row * N + n], active)) * x_here, load(&gamma[n], active));
                 });
             sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
             sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
@@ -237,17 +599,17 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: fills d_x.
           for_lanes<kLanes32>(n_begin, n_end, [=](int64_t n, auto active) IN_SET {
-            const auto product_x = load(&x[row * N + n], active) * scale_x_here;
+            const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x_here;
             store(&d_x[row * N + n], active,
-                  (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
-                   scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
-                      scale_x_here);
+                  to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active) -
+                                scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
+                               scale_x_here));
           });
         }
       }
     });
   }
-  if (!(N <= 349525 && rows_shares > 1)) {
+  if (!(N <= 524288 && rows_shares > 1)) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t n_part = share_of<2048>(N, rows_shares);
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -268,7 +630,7 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
                                 [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
                                   store(&sum_d_y_product_x_in_block[n - n_first], active, 0.0f);
                                 });
-            const bool from_memory = rows * N * 8 >= kBeyondCaches;
+            const bool from_memory = rows * N * 4 >= kBeyondCaches;
             for (int64_t row = row_first; row < row_part_end; ++row) {
               for_lanes<kLanes32>(
                   n_first, n_end, [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
@@ -278,9 +640,9 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
                     if (from_memory)
                       prefetch_row(&x[row * N + n], row_part_end - row, row_part_end - row_first, N,
                                    n_end - n_first);
-                    const auto product_x = load(&x[row * N + n], active) * scale_x[row];
+                    const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x[row];
                     store(&sum_d_y_product_x_in_block[n - n_first], active,
-                          multiply_add(load(&d_y[row * N + n], active), product_x,
+                          multiply_add(to_value<T>(load(&d_y[row * N + n], active)), product_x,
                                        load(&sum_d_y_product_x_in_block[n - n_first], active)));
                   });
             }
@@ -319,22 +681,24 @@ void rms_norm_backward_f32(const float* x, const float* gamma, const float* d_y,
 }
 
 // Where the intermediates lie in the workspace.
-struct RmsNormBackwardF32InPartWorkspace {
+struct RmsNormBackwardKernelInPartWorkspace {
   int64_t product_x;
   int64_t bytes = 0;
 
-  explicit RmsNormBackwardF32InPartWorkspace(int64_t rows, int64_t N) {
+  explicit RmsNormBackwardKernelInPartWorkspace(int64_t rows, int64_t N) {
     product_x = reserve(bytes, rows * N, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 // For calls that do not want all outputs.
-void rms_norm_backward_f32_in_part(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                   float* d_gamma, int64_t rows, int64_t N, char* workspace) {
-  const RmsNormBackwardF32InPartWorkspace space(rows, N);
+template <class T>
+void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, const uint16_t* d_y,
+                                      uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
+                                      char* workspace) {
+  const RmsNormBackwardKernelInPartWorkspace space(rows, N);
   float* const product_x = reinterpret_cast<float*>(workspace + space.product_x);
-  const bool around_caches = rows * N * 4 >= kBeyondCaches;
+  const bool around_caches = rows * N * 2 >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
@@ -346,7 +710,7 @@ void rms_norm_backward_f32_in_part(const float* x, const float* gamma, const flo
           Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                               [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
-                                const auto x_here = load_once(&x[row * N + n], active);
+                                const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                                 add_product(sum_x_squared_lanes, active, x_here, x_here);
                               });
           sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
@@ -354,7 +718,7 @@ void rms_norm_backward_f32_in_part(const float* x, const float* gamma, const flo
         scale_x = rsqrt(sum_x_squared / float(N) + 1e-06f);
         // One pass along n: fills product_x.
         for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&product_x[row * N + n], active, load(&x[row * N + n], active) * scale_x);
+          store(&product_x[row * N + n], active, to_value<T>(load(&x[row * N + n], active)) * scale_x);
         });
       }
       if (d_x != nullptr) {
@@ -365,18 +729,20 @@ void rms_norm_backward_f32_in_part(const float* x, const float* gamma, const flo
           for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
                               [=, &sum_d_y_x_gamma_lanes](int64_t n, auto active) IN_SET {
                                 add_product(sum_d_y_x_gamma_lanes, active,
-                                            load(&d_y[row * N + n], active) * load(&x[row * N + n], active),
+                                            to_value<T>(load(&d_y[row * N + n], active)) *
+                                                to_value<T>(load(&x[row * N + n], active)),
                                             load(&gamma[n], active));
                               });
           sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
         // One pass along n: fills d_x.
         for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
-          store_around(&d_x[row * N + n], active,
-                       (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
-                        scale_x * load(&product_x[row * N + n], active) * (sum_d_y_x_gamma / float(N))) *
-                           scale_x,
-                       around_caches);
+          store_around(
+              &d_x[row * N + n], active,
+              to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active) -
+                            scale_x * load(&product_x[row * N + n], active) * (sum_d_y_x_gamma / float(N))) *
+                           scale_x),
+              around_caches);
         });
       }
     }
@@ -390,7 +756,7 @@ void rms_norm_backward_f32_in_part(const float* x, const float* gamma, const flo
           Lanes<float, kLanes32> sum_d_y_product_x = 0.0f;
           // One pass along row: sum_d_y_product_x.
           for (int64_t row = 0; row < rows; ++row) {
-            sum_d_y_product_x = multiply_add(load(&d_y[row * N + n], active),
+            sum_d_y_product_x = multiply_add(to_value<T>(load(&d_y[row * N + n], active)),
                                              load(&product_x[row * N + n], active), sum_d_y_product_x);
           }
           store(&d_gamma[n], active, sum_d_y_product_x);
@@ -401,8 +767,10 @@ void rms_norm_backward_f32_in_part(const float* x, const float* gamma, const flo
 }
 
 // Checks the arguments, then runs.
-int launch_rms_norm_backward(const float* x, const float* gamma, const float* d_y, float* d_x, float* d_gamma,
-                             int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {
+template <class Space, class SpaceInPart, class XElement, class GammaElement, class Run, class RunInPart>
+int launch_rms_norm_backward(const XElement* x, const GammaElement* gamma, const XElement* d_y, XElement* d_x,
+                             GammaElement* d_gamma, int64_t rows, int64_t N, void* workspace,
+                             int64_t workspace_bytes, Run run, RunInPart run_in_part) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, gamma, {N}},
@@ -412,25 +780,25 @@ int launch_rms_norm_backward(const float* x, const float* gamma, const float* d_
   if (const int status = check_arrays(arrays)) return status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr) {
-    const RmsNormBackwardF32Workspace space(rows, N);
+    const Space space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    rms_norm_backward_f32(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, memory.threads);
+    run(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, memory.threads);
     return 0;
   }
-  const RmsNormBackwardF32InPartWorkspace space(rows, N);
+  const SpaceInPart space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  rms_norm_backward_f32_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data);
+  run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class Space, class SpaceInPart>
 int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  return std::max(bytes_of_team(RmsNormBackwardF32Workspace(rows, N)),
-                  RmsNormBackwardF32InPartWorkspace(rows, N).bytes);
+  return std::max(bytes_of_team(Space(rows, N)), SpaceInPart(rows, N).bytes);
 }
 
 }  // namespace KGEN_SET
@@ -441,12 +809,55 @@ int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
 #if !defined(KGEN_SET)
 
 extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm_backward(rows, N))
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<float>,
+                                               RmsNormBackwardInPartWorkspace<float>>(rows, N))
 }
 extern "C" int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float* d_y, float* d_x,
                                             float* d_gamma, int64_t rows, int64_t N, void* workspace,
                                             int64_t workspace_bytes) {
-  BY_SET(return launch_rms_norm_backward(x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes))
+  BY_SET(
+      return launch_rms_norm_backward<RmsNormBackwardWorkspace<float>, RmsNormBackwardInPartWorkspace<float>>(
+          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward<float>,
+          rms_norm_backward_in_part<float>))
+}
+
+extern "C" int64_t rms_norm_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<double>,
+                                               RmsNormBackwardInPartWorkspace<double>>(rows, N))
+}
+extern "C" int rms_norm_backward_f64_openmp(const double* x, const double* gamma, const double* d_y,
+                                            double* d_x, double* d_gamma, int64_t rows, int64_t N,
+                                            void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_rms_norm_backward<RmsNormBackwardWorkspace<double>,
+                                         RmsNormBackwardInPartWorkspace<double>>(
+      x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward<double>,
+      rms_norm_backward_in_part<double>))
+}
+
+extern "C" int64_t rms_norm_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardKernelWorkspace,
+                                               RmsNormBackwardKernelInPartWorkspace>(rows, N))
+}
+extern "C" int rms_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y,
+                                             uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
+                                             void* workspace, int64_t workspace_bytes) {
+  BY_SET(
+      return launch_rms_norm_backward<RmsNormBackwardKernelWorkspace, RmsNormBackwardKernelInPartWorkspace>(
+          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward_kernel<BF16>,
+          rms_norm_backward_kernel_in_part<BF16>))
+}
+
+extern "C" int64_t rms_norm_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardKernelWorkspace,
+                                               RmsNormBackwardKernelInPartWorkspace>(rows, N))
+}
+extern "C" int rms_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y,
+                                            uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
+                                            void* workspace, int64_t workspace_bytes) {
+  BY_SET(
+      return launch_rms_norm_backward<RmsNormBackwardKernelWorkspace, RmsNormBackwardKernelInPartWorkspace>(
+          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward_kernel<F16>,
+          rms_norm_backward_kernel_in_part<F16>))
 }
 
 extern "C" const char* rms_norm_backward_openmp_instructions(void) {

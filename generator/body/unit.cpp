@@ -89,10 +89,14 @@ public:
     KGEN_CHECK(prelude.has_value());
     unit_.text += *prelude;
     // The derivative of a function that a parameter names is a function by its name: relu_derivative(v), or
-    // iou_derivative_3(a, b, ...) by one of several arguments.
+    // iou_derivative_3(a, b, ...) by one of several arguments. So is that of a derivative: relu_second_derivative(v),
+    // iou_second_derivative_3_0(a, b, ...).
     add("#define derivative(f, x, ...) kgen_derivative_##__VA_OPT__(by)(f, x __VA_OPT__(, ) __VA_ARGS__)\n"
         "#define kgen_derivative_(f, x) f##_derivative(x)\n"
-        "#define kgen_derivative_by(f, k, ...) f##_derivative_##k(__VA_ARGS__)\n");
+        "#define kgen_derivative_by(f, k, ...) f##_derivative_##k(__VA_ARGS__)\n"
+        "#define second_derivative(f, x, ...) kgen_second_##__VA_OPT__(by)(f, x __VA_OPT__(, ) __VA_ARGS__)\n"
+        "#define kgen_second_(f, x) f##_second_derivative(x)\n"
+        "#define kgen_second_by(f, k, l, ...) f##_second_derivative_##k##_##l(__VA_ARGS__)\n");
     std::set<std::string, std::less<>> mentioned = unit_.body->identifiers;
     if (unit_.functions != nullptr)
       mentioned.insert(unit_.functions->identifiers.begin(), unit_.functions->identifiers.end());

@@ -131,16 +131,17 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
   std::optional<std::vector<body::Body>> bodies = body::parse_body(out.spec, out.variants, diags);
   if (!bodies)
     return std::nullopt;
+  out.bodies = std::move(*bodies);
   StageText body_text(options, Stage::body, out.text);
   for (size_t v = 0; v < out.variants.size(); ++v)
-    body_text.add(out.variants[v], [&] { return print((*bodies)[v]); });
+    body_text.add(out.variants[v], [&] { return print(out.bodies[v]); });
   if (done(Stage::body))
     return out;
 
   // The same mistake in several variants is one message: Diagnostics drops repetitions.
   StageText ir_text(options, Stage::ir, out.text);
   for (size_t v = 0; v < out.variants.size(); ++v) {
-    std::optional<Kernel> kernel = build_kernel(out.spec, out.variants[v], (*bodies)[v], diags);
+    std::optional<Kernel> kernel = build_kernel(out.spec, out.variants[v], out.bodies[v], diags);
     if (!kernel)
       continue;
     must_be_legal(*kernel);
@@ -171,7 +172,7 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
   for (size_t v = 0; v < out.variations.size(); ++v) {
     Variation &variation = out.variations[v];
     variation.lowered = canonicalize(variation.kernel, variation.facts);
-    dissolve_single_positions(out.spec, (*bodies)[v], variation);
+    dissolve_single_positions(out.spec, out.bodies[v], variation);
     lower(variation);
     rewrite_text.add(variation.variant, [&] { return print(variation.lowered); });
   }

@@ -22,6 +22,7 @@ struct CompileOptions {
 struct Compiled {
   Spec spec;
   std::vector<Variant> variants;
+  std::vector<body::Body> bodies;                 // of the variants
   std::vector<Variation> variations;              // of all variants, as far as the pipeline went
   std::vector<EmittedFile> files, helper_headers; // those headers that the files include
   std::string text;                               // of the last stage, with `print`

@@ -21,24 +21,6 @@ std::vector<std::string> names_of(const std::vector<std::string> &lists) {
   return out;
 }
 
-// What is differentiated: the kernel with the bodies of its variants.
-struct Forward {
-  Compiled compiled;
-  std::vector<body::Body> bodies;
-};
-
-std::optional<Forward> forward_of(const std::string &path, const std::string &text, const CompileOptions &how,
-                                  Diagnostics &diags) {
-  std::optional<Compiled> compiled = compile(path, text, how, diags);
-  if (!compiled)
-    return std::nullopt;
-  Diagnostics known; // said above
-  auto bodies = body::parse_body(compiled->spec, compiled->variants, known);
-  if (!bodies)
-    return std::nullopt;
-  return Forward{std::move(*compiled), std::move(*bodies)};
-}
-
 // What was written is right: it goes through all that any spec goes through.
 std::string trouble_of(const Diagnostics &own) {
   const std::vector<Diagnostic> messages = own.sorted();
@@ -46,26 +28,26 @@ std::string trouble_of(const Diagnostics &own) {
 }
 
 // Instead of the kernel the one that gives the saved locals, too; its text.
-std::optional<std::string> save_locals(Forward &forward, const std::string &text, const std::string &folder,
+std::optional<std::string> save_locals(Compiled &forward, const std::string &text, const std::string &folder,
                                        const SaveOptions &save, const CompileOptions &how, Diagnostics &diags) {
-  const Spec &spec = forward.compiled.spec;
+  const Spec &spec = forward.spec;
   std::vector<Kernel> kernels;
-  for (const Variation &variation : forward.compiled.variations)
+  for (const Variation &variation : forward.variations)
     kernels.push_back(variation.kernel);
   std::optional<std::string> out = forward_document(spec, text, forward.bodies, kernels, save, diags);
   if (!out)
     return std::nullopt;
   Diagnostics own;
   const std::string path = (std::filesystem::path(folder) / (spec.kernel + "_forward.toml")).string();
-  std::optional<Forward> made = forward_of(path, *out, how, own);
+  std::optional<Compiled> made = compile(path, *out, how, own);
   if (!made) {
     diags.add(DiagId::grad_not_saved, spec.kernel_place, {saved_locals(spec, save)[0], "as an output it is refused"})
         .help = trouble_of(own);
     return std::nullopt;
   }
-  made->compiled.spec.kernel = spec.kernel;
-  made->compiled.spec.file_name = spec.file_name;
-  made->compiled.spec.kernel_place = spec.kernel_place;
+  made->spec.kernel = spec.kernel;
+  made->spec.file_name = spec.file_name;
+  made->spec.kernel_place = spec.kernel_place;
   forward = std::move(*made);
   return out;
 }
@@ -109,25 +91,25 @@ std::optional<BackwardSpec> backward_of(const Options &options, const std::strin
     return std::nullopt;
   const CompileOptions compiling = compile_options(options, load, Stage::facts);
   const std::optional<std::string> text = read_source(path, diags);
-  std::optional<Forward> forward = text ? forward_of(path, *text, compiling, diags) : std::nullopt;
+  std::optional<Compiled> forward = text ? compile(path, *text, compiling, diags) : std::nullopt;
   if (!forward)
     return std::nullopt;
   GradOptions how = grad_options(options);
   SaveOptions save{names_of(options.save), true};
   std::error_code error;
   save.functions_from_stay =
-      std::filesystem::exists(std::filesystem::path(folder) / forward->compiled.spec.functions_from, error);
+      std::filesystem::exists(std::filesystem::path(folder) / forward->spec.functions_from, error);
   std::string forward_text;
-  if (!saved_locals(forward->compiled.spec, save).empty()) {
+  if (!saved_locals(forward->spec, save).empty()) {
     if (how.with.empty())
-      how.with = outputs_of(forward->compiled.spec);
+      how.with = outputs_of(forward->spec);
     std::optional<std::string> made = save_locals(*forward, *text, folder, save, compiling, diags);
     if (!made)
       return std::nullopt;
     forward_text = std::move(*made);
   }
-  const Spec &spec = forward->compiled.spec;
-  std::optional<BackwardSpec> out = differentiate(spec, forward->compiled.variants, forward->bodies, how, diags);
+  const Spec &spec = forward->spec;
+  std::optional<BackwardSpec> out = differentiate(spec, forward->variants, forward->bodies, how, diags);
   if (!out || !check_written(options, spec, *out, diags))
     return std::nullopt;
   out->forward = forward_text;

@@ -85,9 +85,11 @@ void find_unused_names(const Linted &linted, Diagnostics &diags) {
     ask("axis", axis.name, axis.place);
 }
 
-// What `derivative` calls: NAME_derivative of a choice of a parameter, perhaps with the number of an argument.
+// What `derivative` and `second_derivative` call: NAME_derivative of a choice of a parameter, perhaps with the number
+// of an argument.
 bool is_derivative(const Spec &spec, std::string_view name) {
-  const size_t end = name.rfind("_derivative");
+  const size_t last = name.rfind("_derivative"), second = name.rfind("_second_derivative");
+  const size_t end = second == std::string_view::npos ? last : second;
   return end != std::string_view::npos && std::ranges::any_of(spec.params, [&](const Param &param) {
            return std::ranges::any_of(param.choices, [&](const ParamValue &value) {
              const auto *choice = std::get_if<std::string>(&value);

@@ -24,7 +24,7 @@ void CudaKernel::block_scans(const PlanNode &loop) {
   const std::string begin = plain ? range.begin : "Index(" + range.begin + ")", end = range.end;
   const std::string step = packed ? "Index(blockDim.x) * " + std::to_string(together_) : "Index(blockDim.x)";
   if (loop.reversed) {
-    const std::string length = names_.claim("tile_length");
+    const std::string length = names_.claim_one_of("tile_length", {"", "_here", "_again"});
     const std::string all = begin == "0" ? end : end + " - " + begin;
     out().add("const Index " + length + " = " + step + ";");
     out().add("for (Index " + tile + " = " + (begin == "0" ? "" : begin + " + ") + "Index((" + all + " + " + length +

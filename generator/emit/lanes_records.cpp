@@ -71,4 +71,51 @@ bool LanePrinter::records(const PlanNode &loop) {
   return true;
 }
 
+// at(o, C = 1) = ...
+bool LanePrinter::is_slice(const PlanNode &n, VarId target, int64_t field, int64_t fields) {
+  if (n.kind != PlanNode::Kind::assign || n.target != target || n.scatter_add || !n.indices.empty())
+    return false;
+  const AxisId last = kernel_.vars[target].dims.back().axis;
+  const Coordinate *at = find_coordinate(n.coords, last);
+  if (at == nullptr || kernel_.expr(at->value).op != Op::constant || kernel_.expr(at->value).integer != field)
+    return false;
+  const LaneStep step = analysis_.step_of(target, n.coords, lane_);
+  std::vector<std::pair<std::string, std::string>> checks;
+  printer_.index_text(target, n.coords, &checks);
+  return checks.empty() && step.kind == LaneStep::Kind::stride && step.stride.is_integer(fields) &&
+         !reads(kernel_, n.value, target);
+}
+
+// Statements that follow each other and write all fields of a record, the first one first. False: this one is not one
+// of them.
+bool LanePrinter::slice(const PlanNode &n, const std::vector<PlanNode> &siblings) {
+  constexpr int64_t kMostFields = 4;
+  const Var &var = kernel_.vars[n.target];
+  if (!mask_.empty() || var.dims.empty() || !var.dims.back().extent.is_integer() || var.strided ||
+      var.type == Type::boolean || printer_.plan.storage[n.target].kind != Storage::Kind::argument)
+    return false;
+  const int64_t fields = var.dims.back().extent.value;
+  const auto here = std::ranges::find_if(siblings, [&](const PlanNode &other) { return &other == &n; });
+  int64_t field = 0;
+  while (field < fields && !is_slice(n, n.target, field, fields))
+    ++field;
+  if (fields < 2 || fields > kMostFields || field == fields || here - siblings.begin() < field ||
+      siblings.end() - here < fields - field)
+    return false;
+  for (int64_t other = 0; other < fields; ++other)
+    if (!is_slice(*(here - field + other), n.target, other, fields))
+      return false;
+  note(var.type);
+  if (field == 0) {
+    slices_ = names_.claim(printer_.name(n.target), "_fields");
+    printer_.lines.add("Lanes<" + Spelling::c_type(var.type) + ", " + kLaneCount + "> " + slices_ + "[" +
+                       std::to_string(fields) + "];");
+  }
+  printer_.lines.add(slices_ + "[" + std::to_string(field) + "] = " + stored_elsewhere(n) + ";");
+  if (field + 1 == fields)
+    printer_.lines.add(helper("store_fields") + "(&" + printer_.element(n.target, (here - field)->coords, {}) + ", " +
+                       active_ + ", " + slices_ + ");");
+  return true;
+}
+
 } // namespace kgen

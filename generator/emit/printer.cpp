@@ -50,11 +50,12 @@ Printer::Printer(const Plan &p, const Facts &f, Spelling &s, Names &names)
       });
 }
 
-// The memory that keeps a value of each row says so, where the value at hand has the name.
+// The memory that keeps a value of each row says so, where the value at hand has the name. What is computed a second
+// time has the same name in the kernel.
 std::vector<std::string> Printer::suffixes_of(VarId var) const {
   std::string each;
   if (plan.storage[var].kind == Storage::Kind::scalar)
-    return {each};
+    return {each, "_again"};
   for (AxisId axis : kernel.vars[var].axes.list())
     each += (each.empty() ? "_per_" : "_") + loop_name(kernel.axes[axis]);
   if (plan.storage[var].kind == Storage::Kind::worker)

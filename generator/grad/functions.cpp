@@ -1,6 +1,8 @@
 // The function as a kernel of its own, whose gradient by one input is taken with 1 for that of the output.
 #include "grad/functions.h"
 
+#include <map>
+
 #include "body/body.h"
 #include "grad/program.h"
 #include "grad/rules.h"
@@ -48,58 +50,77 @@ std::string indented(const std::string &body) {
   return out;
 }
 
-} // namespace
-
-std::optional<std::string> derivative_functions(const Spec &spec, const std::string &function,
-                                                const CalledDerivatives &called, Diagnostics &diags) {
-  const std::vector<std::string> parameters = parameters_of(called.arguments);
+std::optional<Kernel> kernel_of(const Spec &spec, const std::string &function,
+                                const std::vector<std::string> &parameters, Diagnostics &diags) {
   const Spec alone = spec_of(spec, function, parameters);
   const std::vector<Variant> variants = {variants_of(alone).front()};
   const std::optional<std::vector<body::Body>> bodies = body::parse_body(alone, variants, diags);
   if (!bodies)
     return std::nullopt;
   const KeptNames kept{library_rows()};
-  std::optional<Kernel> kernel = build_kernel(alone, variants[0], bodies->front(), diags, &kept);
-  if (!kernel)
+  return build_kernel(alone, variants[0], bodies->front(), diags, &kept);
+}
+
+// By the parameter with number `by`.
+std::optional<std::string> derivative_function(const Spec &spec, const Kernel &kernel, const std::string &name,
+                                               const std::vector<std::string> &parameters, size_t by,
+                                               Diagnostics &diags) {
+  Trouble trouble;
+  Graph graph(kernel.axes);
+  Trace forward = trace(kernel, {}, graph, trouble);
+  ReverseOptions options;
+  options.wanted = {parameters[by]};
+  const Seed one{static_cast<VarId>(parameters.size()), {kNoNode, graph.number(1)}};
+  Gradients gradients;
+  if (!trouble)
+    gradients = reverse(kernel, graph, forward, {one}, options, trouble);
+  if (trouble) {
+    Diagnostic &d = diags.add(trouble.first->id, trouble.first->place, {});
+    d.text = trouble.first->text;
+    d.help = trouble.first->help;
     return std::nullopt;
+  }
+  forward.saved.clear();
+  Naming naming;
+  naming.taken.insert(parameters.begin(), parameters.end());
+  const NodeId value = value_of(graph, gradients.of[parameters[by]].whole);
+  const Program program =
+      write_program(spec, graph, forward, gradients, {{"return", {}, value, kNoNode, false}}, naming);
+  if (program.unknown != kNoNode) {
+    const Unknown &why = forward.unknown.at(program.unknown);
+    diags.add(DiagId::grad_refused, why.place, {why.what}).help = why.help;
+    return std::nullopt;
+  }
+  std::vector<std::string> typed;
+  for (const std::string &parameter : parameters)
+    typed.push_back("real " + parameter);
+  return "real " + name + "(" + join(typed, ", ") + ") {\n" + indented(program.body) + "}\n";
+}
+
+} // namespace
+
+std::optional<std::string> derivative_functions(const Spec &spec, const std::string &function,
+                                                const CalledDerivatives &called, Diagnostics &diags) {
+  const std::vector<std::string> parameters = parameters_of(called.arguments);
+  const auto ending = [&](int argument) { return called.arguments > 1 ? "_" + std::to_string(argument) : ""; };
+  std::map<std::string, std::optional<Kernel>> kernels; // of functions that are differentiated
   std::string out;
-  for (int by : called.by) {
-    const std::string name = function + "_derivative" + (called.arguments > 1 ? "_" + std::to_string(by) : "");
+  for (const std::vector<int> &by : called.by) {
+    const bool second = by.size() > 1;
+    const std::string of = second ? function + "_derivative" + ending(by[0]) : function;
+    const std::string name =
+        second ? function + "_second_derivative" + ending(by[0]) + ending(by[1]) : of + "_derivative" + ending(by[0]);
     if (spec.functions.given() && spec.functions.text.find(name + "(") != std::string::npos)
       continue;
-    Trouble trouble;
-    Graph graph(kernel->axes);
-    const Trace forward = trace(*kernel, {}, graph, trouble);
-    ReverseOptions options;
-    options.wanted = {parameters[static_cast<size_t>(by)]};
-    const NodeId one = graph.number(1);
-    Gradients gradients;
-    if (!trouble)
-      gradients =
-          reverse(*kernel, graph, forward, {{static_cast<VarId>(parameters.size()), {kNoNode, one}}}, options, trouble);
-    if (trouble) {
-      Diagnostic &d = diags.add(trouble.first->id, trouble.first->place, {});
-      d.text = trouble.first->text;
-      d.help = trouble.first->help;
+    if (kernels.count(of) == 0)
+      kernels[of] = kernel_of(spec, of, parameters, diags);
+    if (!kernels[of])
       return std::nullopt;
-    }
-    Trace plain = forward;
-    plain.saved.clear();
-    Naming naming;
-    naming.taken.insert(parameters.begin(), parameters.end());
-    const NodeId value = value_of(graph, gradients.of[parameters[static_cast<size_t>(by)]].whole);
-    const Program program =
-        write_program(spec, graph, plain, gradients, {{"return", {}, value, kNoNode, false}}, naming);
-    if (program.unknown != kNoNode) {
-      const Unknown &why = forward.unknown.at(program.unknown);
-      diags.add(DiagId::grad_refused, why.place, {why.what}).help = why.help;
+    const std::optional<std::string> text =
+        derivative_function(spec, *kernels[of], name, parameters, static_cast<size_t>(by.back()), diags);
+    if (!text)
       return std::nullopt;
-    }
-    std::vector<std::string> typed;
-    for (const std::string &parameter : parameters)
-      typed.push_back("real " + parameter);
-    out += (out.empty() ? "" : "\n") + std::string("real ") + name + "(" + join(typed, ", ") + ") {\n" +
-           indented(program.body) + "}\n";
+    out += (out.empty() ? "" : "\n") + *text;
   }
   return out;
 }

@@ -4,19 +4,21 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "spec/spec.h"
 
 namespace kgen::grad {
 
-// How the backward kernel calls the derivatives of a function: its number of arguments, and by which of them.
+// How the backward kernel calls the derivatives of a function: its number of arguments, and by which of them, one after
+// the other.
 struct CalledDerivatives {
   size_t arguments = 1;
-  std::set<int> by;
+  std::set<std::vector<int>> by;
 };
 
 // `real relu_derivative(real v) { ... }`, or `real iou_derivative_3(...)` for several arguments, for those that are
-// called and that the spec does not have. nullopt after errors.
+// called and that the spec does not have; of a derivative `relu_second_derivative`. nullopt after errors.
 std::optional<std::string> derivative_functions(const Spec &spec, const std::string &function,
                                                 const CalledDerivatives &called, Diagnostics &diags);
 

@@ -69,7 +69,9 @@ std::string statement_at(const Spec &spec, const Place &place) {
   size_t begin = at == 0 ? std::string::npos : text->text.find_last_of(";{}", at - 1);
   begin = begin == std::string::npos ? 0 : begin + 1;
   std::string out;
-  for (size_t i = begin; i < text->text.size() && text->text[i] != ';' && text->text[i] != '{'; ++i) {
+  int depth = 0; // of brackets, in which a loop has semicolons
+  for (size_t i = begin; i < text->text.size() && (text->text[i] != ';' || depth > 0) && text->text[i] != '{'; ++i) {
+    depth += text->text[i] == '(' ? 1 : text->text[i] == ')' ? -1 : 0;
     const bool blank = text->text[i] == ' ' || text->text[i] == '\n';
     if (!blank || (!out.empty() && out.back() != ' '))
       out += blank ? ' ' : text->text[i];
@@ -352,6 +354,7 @@ private:
     for (AxisId axis = 0; axis < static_cast<AxisId>(kernel->axes.size()); ++axis)
       if (program.axes.contains(axis) && kernel->axes[axis].ragged == kNone)
         document.body_axes[kernel->axes[axis].name] = kernel->axes[axis].size;
+    name_sizes(document);
     for (const std::string &name : forward.written_over)
       if (document.used.count(name) != 0) {
         std::string output;
@@ -362,6 +365,33 @@ private:
         return std::nullopt;
       }
     return document;
+  }
+
+  // An axis that the body goes along and that none of its arrays has: an array of the forward kernel says its size.
+  void name_sizes(Document &document) const {
+    const auto has = [](const OperandDecl &operand, const std::string &axis) {
+      return std::any_of(operand.dims.begin(), operand.dims.end(), [&](const DimDecl &dim) {
+        return std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
+      });
+    };
+    const auto stands = [&](const OperandDecl &operand) {
+      const auto &given = document.differentiated;
+      return document.used.count(operand.name) != 0 ||
+             std::find(given.begin(), given.end(), operand.name) != given.end() ||
+             std::any_of(document.outputs.begin(), document.outputs.end(),
+                         [&](const GradientOutput &output) { return output.of == operand.name; });
+    };
+    for (const auto &[axis, size] : document.body_axes) {
+      const OperandDecl *first = nullptr;
+      bool known = size.is_integer() || size != Size::axis(axis);
+      for (const OperandDecl &operand : flat_.operands)
+        if (operand.role != Role::scratch && has(operand, axis)) {
+          known = known || stands(operand);
+          first = first == nullptr ? &operand : first;
+        }
+      if (!known && first != nullptr)
+        document.used.insert(first->name);
+    }
   }
 
   // A local that would be worth saving.
@@ -455,7 +485,13 @@ private:
       output.type = "real";
     document.outputs.push_back(output);
     const size_t before = roots.size();
-    if (!slices(graph, target, gradient, roots)) {
+    const std::vector<InputGradient::Addition> stored = stored_alone(graph, gradient);
+    for (const InputGradient::Addition &one : stored) {
+      if (&one == &stored.front()) // what no lane reads
+        roots.push_back({target, {}, graph.number(0), kNoNode, false});
+      roots.push_back({target, one.places, one.part.value, one.part.condition, false});
+    }
+    if (stored.empty() && !slices(graph, target, gradient, roots)) {
       std::vector<Part> parts = gradient.whole;
       for (const auto &[axis, places] : gradient.slices) {
         NodeId chain = graph.number(0);

@@ -25,6 +25,8 @@ std::string key_of(const Node &n) {
     add(arg);
   for (int power : n.powers)
     add(power);
+  for (int argument : n.by)
+    add(argument);
   for (AxisId place : n.places)
     add(place);
   return out + n.name;
@@ -46,6 +48,7 @@ AxisSet Graph::axes_of(const Node &n) const {
   switch (n.kind) {
   case Kind::operand:
   case Kind::carried:
+  case Kind::handed:
     return n.axes;
   case Kind::index:
     return AxisSet::of(n.axis);
@@ -71,6 +74,8 @@ NodeId Graph::intern(Node n) {
     n.type = Type::f32;
   const AxisSet given = n.axes;
   n.axes = closed(axes_of(n));
+  const auto in_loop = [&](NodeId arg) { return node(arg).in_loop; };
+  n.in_loop = n.kind == Kind::round || n.kind == Kind::handed || std::any_of(n.args.begin(), n.args.end(), in_loop);
   std::string key = key_of(n);
   if (n.kind == Kind::inside) { // its array's other axes may count, too
     n.axes |= given;

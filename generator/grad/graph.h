@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ir/kernel.h"
@@ -14,11 +15,16 @@ namespace kgen::grad {
 
 using NodeId = int;
 
+constexpr NodeId kNoNode = -1;
+
 struct Node {
   enum class Kind {
     number,     // `number` where floating, else `integer`
     undefined,  // what a variable holds before it is assigned
     carried,    // name: of a variable that holds what an earlier step of the grid left
+    round,      // which: of a loop: how many rounds there were before this one
+    handed,     // which: what a round of a loop finds in a variable; name: of it
+    looped,     // which: what a loop leaves in its variable number `integer`; args: what the loop depends on
     operand,    // name: an array at the current point
     scalar,     // name: of a scalar or a parameter
     table,      // name; args: indices
@@ -36,7 +42,7 @@ struct Node {
     fold,       // monoid over `reduced`; args: element, perhaps a condition
     scan,       // scan along axis; args
     call,       // name: a function that is kept; args
-    derivative, // of that function by argument `which`
+    derivative, // of that function, by arguments `by` one after the other
     product,    // number * args[i] to the power of powers[i] ...
     sum,        // of args
   };
@@ -54,11 +60,27 @@ struct Node {
   bool reverse = false, exclusive = false;
   double number = 0;
   int64_t integer = 0;
-  int which = 0;
-  AxisSet axes; // along which the value differs; found by the graph, but for operands
+  int which = 0;        // of what has no other difference
+  std::vector<int> by;  // arguments
+  AxisSet axes;         // along which the value differs; found by the graph, but for operands
+  bool in_loop = false; // it depends on the round of a loop
 };
 
-constexpr NodeId kNoNode = -1;
+// So many rounds, each of which hands values on to the next one: for (int r = 0; r < rounds; ++r), or from the last one
+// to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside.
+struct Loop {
+  struct Variable {
+    std::string name; // that is wished
+    NodeId entry = kNoNode, found = kNoNode, next = kNoNode;
+    NodeId result = kNoNode;
+  };
+  int64_t rounds = 0;
+  bool backwards = false;
+  NodeId round = kNoNode;
+  std::vector<Variable> variables;
+  AxisSet lanes; // axes of all its values
+  Place place;
+};
 
 class Graph {
 public:
@@ -108,6 +130,18 @@ public:
   NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
   NodeId at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places);
 
+  // What a round of a loop knows: values of variables, which differ along the axes, and its number.
+  NodeId handed(const std::string &name, Type type, AxisSet axes);
+  NodeId round();
+  // The nodes that the next values are made of and that depend on the round, arguments first.
+  std::vector<NodeId> body_of(const Loop &loop) const;
+  // What the body reads from outside.
+  std::vector<NodeId> outside_of(const Loop &loop) const;
+  void add_loop(Loop &loop); // gives its results
+  const Loop &loop(int which) const { return loops_[static_cast<size_t>(which)]; }
+  // The loop whose rounds find this value, and which of its variables it is.
+  std::pair<int, size_t> variable_of(NodeId handed) const;
+
   bool is_number(NodeId id, double value) const;
   bool is_zero(NodeId id) const { return is_number(id, 0); }
   bool is_floating(NodeId id) const { return kgen::is_floating(node(id).type); }
@@ -140,12 +174,21 @@ private:
   bool covers(NodeId condition, NodeId value) const;
   void terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   bool vanishes(NodeId term, AxisSet over) const;
+  // The lane of an axis of known size whose index a condition asks for.
+  struct Lane {
+    AxisId axis = kNone;
+    int64_t place = 0;
+  };
+  Lane lane_of(NodeId condition) const;
+  NodeId one_lane(NodeId value, AxisSet over, NodeId where);
   AxisSet closed(AxisSet axes) const;
   AxisSet axes_of(const Node &node) const;
   AxisSet own_axes(NodeId value, NodeId where) const;
 
   std::vector<Axis> axes_;
   std::map<AxisId, AxisId> twins_;
+  std::vector<Loop> loops_;
+  int handed_ = 0;
   std::vector<Node> nodes_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;

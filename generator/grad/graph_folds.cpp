@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "grad/graph.h"
+#include "grad/moved.h"
 
 namespace kgen::grad {
 
@@ -35,12 +36,61 @@ bool Graph::vanishes(NodeId term, AxisSet over) const {
          mean.reduced == over;
 }
 
+Graph::Lane Graph::lane_of(NodeId condition) const {
+  Node n = node(condition);
+  bool equal = n.kind == Kind::op && n.op == Op::eq;
+  if (n.kind == Kind::op && n.op == Op::logical_not) {
+    n = node(n.args[0]);
+    equal = n.kind == Kind::op && n.op == Op::ne;
+  }
+  if (n.kind != Kind::op || (n.op != Op::eq && n.op != Op::ne) || node(n.args[0]).kind != Kind::index ||
+      node(n.args[1]).kind != Kind::number)
+    return {};
+  const Axis &along = axis(node(n.args[0]).axis);
+  const int64_t place = node(n.args[1]).integer;
+  if (along.ragged != kNone || !along.size.is_integer() || place < 0 || place >= along.size.value)
+    return {};
+  if (equal)
+    return {node(n.args[0]).axis, place};
+  return along.size.value == 2 ? Lane{node(n.args[0]).axis, 1 - place} : Lane{}; // the other of two
+}
+
+// Rule "one lane": a sum of what one index alone has is the value there.
+NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
+  std::vector<NodeId> all = {where};
+  for (size_t i = 0; i < all.size();)
+    if (const Node n = node(all[i]); n.kind == Kind::both) {
+      all[i] = n.args[0];
+      all.insert(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, n.args[1]);
+    } else {
+      ++i;
+    }
+  for (const NodeId one : all) {
+    const Lane lane = lane_of(one);
+    if (lane.axis == kNone || !over.contains(lane.axis))
+      continue;
+    const std::map<AxisId, NodeId> there = {{lane.axis, integer(lane.place)}};
+    const NodeId own = moved(*this, value, there);
+    NodeId rest = kNoNode;
+    for (const NodeId other : all)
+      if (const NodeId moved_other = moved(*this, other, there); moved_other == kNoNode)
+        return kNoNode;
+      else if (other != one)
+        rest = both(rest, moved_other);
+    return own == kNoNode ? kNoNode : sum(own, over - AxisSet::of(lane.axis), rest);
+  }
+  return kNoNode;
+}
+
 NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
   value = real(value);
   if (over.empty())
     return choose(where, value, number(0));
   if (is_zero(value))
     return value;
+  if (where != kNoNode)
+    if (const NodeId own = one_lane(value, over, where); own != kNoNode)
+      return own;
   // Rule "lanes alike": along an axis that nothing differs along, a multiple.
   for (AxisId axis : over.list())
     if (this->axis(axis).ragged != kNone && !own_axes(value, where).contains(axis))

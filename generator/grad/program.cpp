@@ -28,6 +28,14 @@ constexpr Noun kNouns[] = {{Op::add, "together"}, {Op::sub, "difference"}, {Op::
                            {Op::min, "smaller"},  {Op::log, "log"},        {Op::tanh, "tanh"},   {Op::abs, "abs"}};
 constexpr size_t kLongestName = 28;
 
+struct LoopText {
+  Loop loop;
+  std::set<size_t> needed = {}, kept = {}; // variables
+  std::map<NodeId, int> uses = {};         // in a round
+  std::map<NodeId, std::string> names = {};
+  std::set<NodeId> values = {}; // of a round that have a name
+};
+
 class Writer {
 public:
   Writer(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients, const Naming &naming)
@@ -64,7 +72,47 @@ private:
       out_.operands.insert(saved->second);
       return;
     }
-    const Node &n = graph_.node(id);
+    const Node n = graph_.node(id);
+    if (n.kind == Kind::looped)
+      return need(n.which, static_cast<size_t>(n.integer));
+    note(id, n);
+    if (n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand)
+      needs_name_.insert(n.args[0]);
+    if (n.kind == Kind::choose) // a running value goes over all lanes
+      for (const size_t arm : {1, 2})
+        name_scans(n.args[arm]);
+    for (NodeId arg : n.args)
+      visit(arg);
+  }
+
+  // A variable of a loop.
+  void need(int which, size_t variable) {
+    if (!loops_.try_emplace(which, LoopText{graph_.loop(which)}).first->second.needed.insert(variable).second)
+      return;
+    const Loop::Variable v = graph_.loop(which).variables[variable];
+    visit(v.entry);
+    visit_in_loop(which, v.next);
+  }
+
+  void visit_in_loop(int which, NodeId id) {
+    const Node n = graph_.node(id);
+    if (!n.in_loop)
+      return visit(id);
+    if (++loops_.at(which).uses[id] > 1)
+      return;
+    if (n.kind == Kind::handed) {
+      const auto [of, variable] = graph_.variable_of(id);
+      need(of, variable);
+      if (of != which)
+        loops_.at(of).kept.insert(variable);
+      return;
+    }
+    note(id, n);
+    for (NodeId arg : n.args)
+      visit_in_loop(which, arg);
+  }
+
+  void note(NodeId id, const Node &n) {
     switch (n.kind) {
     case Kind::operand:
     case Kind::scalar:
@@ -82,7 +130,7 @@ private:
     case Kind::derivative:
       out_.functions.insert(n.name);
       out_.derivatives[n.name].arguments = n.args.size();
-      out_.derivatives[n.name].by.insert(n.which);
+      out_.derivatives[n.name].by.insert(n.by);
       break;
     default:
       break;
@@ -96,14 +144,6 @@ private:
     for (AxisId axis : axes.list())
       if (graph_.twins().count(axis) != 0)
         out_.twins.insert(axis);
-    if (n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand)
-      needs_name_.insert(n.args[0]);
-    const std::vector<NodeId> args = n.args;
-    if (n.kind == Kind::choose) // a running value goes over all lanes
-      for (const size_t arm : {1, 2})
-        name_scans(args[arm]);
-    for (NodeId arg : args)
-      visit(arg);
   }
 
   // What goes over other lanes is no matter of a condition.
@@ -145,9 +185,9 @@ private:
       return is_cheap(n.args[0]);
     case Kind::table:
       return true;
-    case Kind::at:
+    case Kind::at: // unless it has a name that says more
       return graph_.node(n.args[0]).kind == Kind::operand && n.places.size() == 1 &&
-             graph_.node(n.args[1]).kind == Kind::number;
+             graph_.node(n.args[1]).kind == Kind::number && trace_.names.count(id) == 0;
     case Kind::op:
       return (n.op == Op::neg || n.op == Op::logical_not || n.type == Type::boolean || is_integer(n.type)) &&
              std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_cheap(arg) || named_.count(arg); });
@@ -173,8 +213,10 @@ private:
   }
 
   void choose_names(const std::vector<Root> &roots) {
+    for (auto &[which, loop] : loops_)
+      name_variables(loop);
     for (const auto &[id, count] : uses_) { // arguments come before what is made of them
-      if (names_.count(id) != 0)
+      if (names_.count(id) != 0 || graph_.node(id).kind == Kind::looped)
         continue;
       const bool forward = trace_.names.count(id) != 0, gradient = gradients_.names.count(id) != 0;
       const bool root_alone = count == 1 && std::any_of(roots.begin(), roots.end(), [&](const Root &root) {
@@ -186,6 +228,44 @@ private:
     }
     for (NodeId id : named_)
       names_[id] = name_for(id);
+    for (auto &[which, loop] : loops_)
+      name_values(loop);
+  }
+
+  std::string free(const std::vector<std::string> &wishes) {
+    return *taken_.insert(free_name(wishes, [&](const std::string &name) { return taken_.count(name) != 0; })).first;
+  }
+
+  // A variable has its name behind the loop, too; its values of all rounds are those of a local array.
+  void name_variables(LoopText &text) {
+    if (round_.empty())
+      round_ = free({"i", "round"});
+    for (size_t v : text.needed) {
+      const Loop::Variable &variable = text.loop.variables[v];
+      const std::string wish = (text.loop.backwards ? naming_.prefix : "") + variable.name;
+      const std::string name = free({wish, name_of_parts(wish, "sum"), name_of_parts(wish, "value")});
+      names_[variable.result] = text.names[variable.found] = name;
+      if (text.kept.count(v) != 0)
+        kept_[variable.found] = free({name_of_parts(name, "kept")});
+    }
+  }
+
+  // What a round computes. Of a round of another loop it knows what that kept.
+  void name_values(LoopText &text) {
+    for (const auto &[id, count] : text.uses) {
+      const Node &n = graph_.node(id);
+      if (n.kind == Kind::round)
+        text.names[id] = round_;
+      else if (n.kind == Kind::handed)
+        text.names.emplace(id, kept_.count(id) != 0 ? kept_.at(id) + "[" + round_ + "]" : "");
+      else if (count > 1 && !is_cheap(id))
+        text.values.insert(id);
+    }
+    std::swap(names_, text.names);
+    names_.insert(text.names.begin(), text.names.end());
+    for (NodeId id : text.values)
+      names_[id] = name_for(id);
+    std::swap(names_, text.names);
   }
 
   // The name that it has in the forward kernel, or that it was given; else its role.
@@ -200,7 +280,7 @@ private:
     for (const std::string &more : {along(id), operand_beside(id)})
       if (!more.empty())
         wishes.push_back(name_of_parts(role_of(id), more));
-    return *taken_.insert(free_name(wishes, [&](const std::string &name) { return taken_.count(name) != 0; })).first;
+    return free(wishes);
   }
 
   std::string along(NodeId id) const {
@@ -223,7 +303,7 @@ private:
   std::string operand(NodeId id) const {
     const auto known = names_.find(id);
     if (known != names_.end())
-      return known->second;
+      return known->second.substr(0, known->second.find("_kept["));
     const Node &n = graph_.node(id);
     if (n.kind == Kind::operand || n.kind == Kind::scalar || n.kind == Kind::table)
       return n.name;
@@ -246,7 +326,8 @@ private:
 
   std::string role_of(NodeId id) const {
     const Node &n = graph_.node(id);
-    const auto [word, first] = word_of(n);
+    const bool counts = n.kind == Kind::fold && n.monoid == Monoid::sum && graph_.node(n.args[0]).type == Type::boolean;
+    const auto [word, first] = counts ? std::pair(std::string("count"), true) : word_of(n);
     const std::string of = n.kind == Kind::fold ? description(n.args[0]) : n.args.empty() ? "" : operand(n.args[0]);
     const std::string name = first ? name_of_parts(word, of) : name_of_parts(of, word);
     return name.size() <= kLongestName ? name : word;
@@ -330,13 +411,104 @@ private:
     last = text;
   }
 
+  void define(NodeId id, std::string &last) {
+    const Text text(graph_, names_);
+    comment(id, last);
+    out_.body += wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + text.definition(id) + ";");
+  }
+
+  // Does the next value of one variable depend on what a round finds in another one?
+  bool reads(const Loop &loop, size_t reader, size_t of) const {
+    std::set<NodeId> seen;
+    std::vector<NodeId> open = {loop.variables[reader].next};
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (id == loop.variables[of].found)
+        return true;
+      if (graph_.node(id).in_loop && seen.insert(id).second)
+        open.insert(open.end(), graph_.node(id).args.begin(), graph_.node(id).args.end());
+    }
+    return false;
+  }
+
+  // total = total + share is total += share.
+  static std::string update(const std::string &name, const std::string &value) {
+    const std::string begin = name + " + ";
+    const bool adds = value.starts_with(begin) && value.find_first_of("?<>=&|") == std::string::npos;
+    return name + (adds ? " += " + value.substr(begin.size()) : " = " + value) + ";";
+  }
+
+  // What a round hands on: first the variables that no other one reads; of others all are known before any changes.
+  void hand_on(const LoopText &text, std::vector<std::string> &lines) {
+    const Text words(graph_, text.names);
+    std::vector<size_t> others;
+    for (size_t v : text.needed) {
+      const Loop::Variable &variable = text.loop.variables[v];
+      if (variable.next == variable.found)
+        continue;
+      const bool read = std::any_of(text.needed.begin(), text.needed.end(),
+                                    [&](size_t w) { return w != v && reads(text.loop, w, v); });
+      if (read)
+        others.push_back(v);
+      else
+        lines.push_back(update(text.names.at(variable.found), words.use(variable.next)));
+    }
+    std::vector<std::string> last;
+    for (size_t v : others) {
+      const Loop::Variable &variable = text.loop.variables[v];
+      std::string value = words.use(variable.next);
+      if (others.size() > 1) {
+        const std::string next = free({name_of_parts("next", text.names.at(variable.found))});
+        lines.push_back(type_name(graph_.node(variable.found).type) + " " + next + " = " + value + ";");
+        value = next;
+      }
+      last.push_back(text.names.at(variable.found) + " = " + value + ";");
+    }
+    lines.insert(lines.end(), last.begin(), last.end());
+  }
+
+  void loop(const LoopText &text, std::string &last) {
+    comment(text.loop.variables[*text.needed.begin()].result, last);
+    const Text words(graph_, names_), inner(graph_, text.names);
+    const std::string rounds = std::to_string(text.loop.rounds), start = std::to_string(text.loop.rounds - 1);
+    std::vector<std::string> lines;
+    for (size_t v : text.needed) {
+      const Loop::Variable &variable = text.loop.variables[v];
+      const std::string type = type_name(graph_.node(variable.found).type);
+      const std::string &name = text.names.at(variable.found);
+      out_.body += wrapped(type + " " + name + " = " + words.use(variable.entry) + ";");
+      if (text.kept.count(v) == 0)
+        continue;
+      out_.body += type + " " + kept_.at(variable.found) + "[" + rounds + "];\n";
+      lines.push_back(kept_.at(variable.found) + "[" + round_ + "] = " + name + ";");
+    }
+    for (NodeId id : text.values)
+      lines.push_back(type_name(graph_.node(id).type) + " " + text.names.at(id) + " = " + inner.definition(id) + ";");
+    hand_on(text, lines);
+    const std::string &r = round_;
+    out_.body += text.loop.backwards ? "for (int " + r + " = " + start + "; " + r + " >= 0; --" + r + ") {\n"
+                                     : "for (int " + r + " = 0; " + r + " < " + rounds + "; ++" + r + ") {\n";
+    for (const std::string &line : lines)
+      for (const std::string &part : split(wrapped(line), '\n'))
+        out_.body += part.empty() ? "" : "  " + part + "\n";
+    out_.body += "}\n";
+  }
+
+  // A loop stands where its results come in the order of values.
   void statements(const std::vector<Root> &roots) {
     const Text text(graph_, names_);
     std::string last;
+    auto next = loops_.begin();
+    const auto loops_before = [&](NodeId id) {
+      for (; next != loops_.end() && next->second.loop.variables[0].result < id; ++next)
+        loop(next->second, last);
+    };
     for (NodeId id : named_) {
-      comment(id, last);
-      out_.body += wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + text.definition(id) + ";");
+      loops_before(id);
+      define(id, last);
     }
+    loops_before(static_cast<NodeId>(graph_.size()));
     if (!named_.empty() && naming_.statement != nullptr)
       out_.body += "// The gradients.\n";
     for (const Root &root : roots) {
@@ -366,6 +538,9 @@ private:
   std::set<NodeId> needs_name_, named_;
   std::set<NodeId> elsewhere_, scans_; // looked at
   std::map<NodeId, std::string> names_;
+  std::map<int, LoopText> loops_;
+  std::map<NodeId, std::string> kept_; // arrays of what rounds find in a variable
+  std::string round_;                  // the counter of all loops
 };
 
 } // namespace

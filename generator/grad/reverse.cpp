@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "grad/rules.h"
 #include "grad/shift.h"
@@ -34,8 +35,13 @@ public:
     for (const Seed &seed : seeds)
       begin(seed);
     for (NodeId id = forward_ - 1; id >= 0 && !trouble_; --id)
-      if (!parts_[static_cast<size_t>(id)].empty())
-        visit(id);
+      if (graph_.node(id).kind != Kind::looped) {
+        if (!parts_[static_cast<size_t>(id)].empty())
+          visit(id);
+      } else if (graph_.node(id).integer == 0) { // the first of its results
+        unwind(Loop(graph_.loop(graph_.node(id).which)));
+      }
+    settle_stored();
     return std::move(out_);
   }
 
@@ -62,7 +68,8 @@ private:
           bits[static_cast<size_t>(id)] = bits[static_cast<size_t>(id)] || bits[static_cast<size_t>(arg)] ||
                                           (n.kind == Kind::bitcast && active_[static_cast<size_t>(arg)]);
       is = is || (n.kind == Kind::bitcast && bits[static_cast<size_t>(id)] && kgen::is_floating(n.type));
-      active_[static_cast<size_t>(id)] = is || (n.kind == Kind::carried && kgen::is_floating(n.type));
+      const bool may_be = n.kind == Kind::carried || n.kind == Kind::handed;
+      active_[static_cast<size_t>(id)] = is || (may_be && kgen::is_floating(n.type));
     }
   }
 
@@ -93,7 +100,7 @@ private:
       return;
     lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
     const AxisSet over = lanes - graph_.axes(to);
-    if (!over.empty()) {
+    if (!over.empty() && !in_loop_) { // a loop adds up for each lane what is summed behind it
       const bool differs = !(graph_.axes(part.condition) & over).empty();
       part.value = graph_.sum(part.value, over, differs ? part.condition : kNoNode);
       if (differs)
@@ -109,6 +116,70 @@ private:
     for (NodeId arg : n.args)
       out |= graph_.axes(arg);
     return out;
+  }
+
+  // The loop from its last round to its first: the gradients of what a round left give those of what it found, which
+  // are handed on, and those of what it read from outside, which add up.
+  void unwind(const Loop &loop) {
+    const size_t before = graph_.size();
+    place_ = loop.place;
+    Loop back;
+    back.rounds = loop.rounds;
+    back.backwards = true;
+    back.round = loop.round;
+    back.lanes = loop.lanes;
+    back.place = loop.place;
+    bool any = false;
+    std::vector<NodeId> of; // each variable's
+    for (const Loop::Variable &variable : loop.variables) {
+      if (!graph_.is_floating(variable.found))
+        continue;
+      const std::vector<Part> &parts = parts_[static_cast<size_t>(variable.result)];
+      any = any || !parts.empty();
+      const NodeId found = graph_.handed(variable.name, Type::f32, loop.lanes);
+      back.variables.push_back({variable.name, value_of(graph_, parts), found});
+      of.push_back(variable.entry);
+    }
+    if (!any)
+      return;
+    auto outer = std::exchange(parts_, std::vector<std::vector<Part>>(parts_.size()));
+    round_back(loop, back);
+    for (NodeId id : graph_.outside_of(loop))
+      if (const NodeId share = value_of(graph_, parts_[static_cast<size_t>(id)]); !graph_.is_zero(share)) {
+        const NodeId found = graph_.handed(name_of(id), Type::f32, loop.lanes);
+        back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
+        of.push_back(id);
+      }
+    parts_ = std::move(outer);
+    graph_.add_loop(back);
+    for (size_t i = 0; i < of.size(); ++i)
+      give(of[i], {kNoNode, back.variables[i].result}, back.lanes);
+    for (size_t made = before; made < graph_.size(); ++made)
+      out_.places.emplace(static_cast<NodeId>(made), loop.place);
+  }
+
+  // One round of it.
+  void round_back(const Loop &loop, Loop &back) {
+    in_loop_ = true;
+    size_t at = 0;
+    for (const Loop::Variable &variable : loop.variables)
+      if (graph_.is_floating(variable.found))
+        give(variable.next, {kNoNode, back.variables[at++].found}, loop.lanes);
+    const std::vector<NodeId> body = graph_.body_of(loop);
+    for (auto id = body.rbegin(); id != body.rend() && !trouble_; ++id)
+      if (graph_.node(*id).kind != Kind::handed && !parts_[static_cast<size_t>(*id)].empty())
+        visit(*id);
+    at = 0;
+    for (const Loop::Variable &variable : loop.variables)
+      if (graph_.is_floating(variable.found))
+        back.variables[at++].next = value_of(graph_, parts_[static_cast<size_t>(variable.found)]);
+    in_loop_ = false;
+  }
+
+  // That of the forward kernel.
+  std::string name_of(NodeId id) const {
+    const auto named = trace_.names.find(id);
+    return named != trace_.names.end() ? named->second : graph_.node(id).name.empty() ? "share" : graph_.node(id).name;
   }
 
   void visit(NodeId id) {
@@ -139,6 +210,7 @@ private:
       give(n.args[2], {graph_.both(part.condition, graph_.no(n.args[0])), part.value}, lanes);
       return;
     case Kind::call:
+    case Kind::derivative:
       return call(id, n, part, lanes);
     case Kind::fold:
       return fold(id, n, part);
@@ -200,13 +272,16 @@ private:
     for (size_t i = 0; i < n.args.size(); ++i) {
       if (!active(n.args[i]))
         continue;
+      if (n.by.size() == 2)
+        return trouble_.refuse("a third derivative of a function that a parameter chooses", place_,
+                               "choose one: -D " + n.name + "=...");
       NodeId by = kNoNode;
       if (options_.kept_functions.count(n.name) == 0) {
         by = library_derivative(graph_, n.name, n.args[0], id);
       } else {
         Node d = n;
         d.kind = Kind::derivative;
-        d.which = static_cast<int>(i);
+        d.by.push_back(static_cast<int>(i));
         by = graph_.intern(d);
       }
       KGEN_CHECK(by != kNoNode);
@@ -323,6 +398,23 @@ private:
     }
   }
 
+  void refuse_read(const Place &place) {
+    trouble_.refuse("a read at these places", place, "read the array at an index plus a number, or by a table");
+  }
+
+  // What cannot be stored by the lanes that read it is summed.
+  void settle_stored() {
+    for (auto &[name, gradient] : out_.of) {
+      if (gradient.stored.empty() || !stored_alone(graph_, gradient).empty())
+        continue;
+      for (const InputGradient::Stored &stored : std::exchange(gradient.stored, {}))
+        if (stored.whole)
+          gradient.whole.push_back(*stored.whole);
+        else
+          refuse_read(stored.there.place);
+    }
+  }
+
   void read(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
     const NodeId base = n.args[0];
     if (!active(base))
@@ -348,10 +440,19 @@ private:
       out_.of[array.name].additions.push_back(std::move(addition));
       return;
     }
-    const std::optional<Transposed> back = transpose(graph_, id, part, lanes);
-    if (!back || graph_.axes(back->part->value).count() > 60)
-      return trouble_.refuse("a read at these places", place_,
-                             "read the array at an index plus a number, or by a table");
+    std::optional<Transposed> back = transpose(graph_, id, part, lanes);
+    if (back && graph_.axes(back->part->value).count() > 60)
+      back.reset();
+    if (array.kind == Kind::operand && (!back || (back->summed && !back->slice)) &&
+        has_own_element(graph_, id, lanes)) {
+      InputGradient::Stored stored{{{}, part, place_}, back ? back->part : std::nullopt};
+      for (size_t i = 0; i < n.places.size(); ++i)
+        stored.there.places.emplace_back(n.places[i], n.args[i + 1]);
+      out_.of[array.name].stored.push_back(std::move(stored));
+      return;
+    }
+    if (!back)
+      return refuse_read(place_);
     if (!back->slice)
       return give(base, *back->part, graph_.axes(base));
     if (array.kind == Kind::operand) {
@@ -373,6 +474,7 @@ private:
   std::vector<std::vector<Part>> parts_;
   std::set<NodeId> still_;
   Place place_;
+  bool in_loop_ = false;
 };
 
 } // namespace
@@ -398,6 +500,41 @@ Part joined(Graph &graph, const std::vector<Part> &parts) {
     if (&group != &groups[0])
       out.condition = graph.either(out.condition, group.condition);
   }
+  return out;
+}
+
+std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradient &gradient) {
+  using Places = std::vector<std::pair<AxisId, NodeId>>;
+  std::map<Places, std::vector<Part>> by_place;
+  std::vector<InputGradient::Addition> out;
+  if (!gradient.whole.empty() || !gradient.slices.empty() || !gradient.additions.empty())
+    return out;
+  for (const InputGradient::Stored &stored : gradient.stored) {
+    std::vector<Part> &parts = by_place[stored.there.places];
+    if (parts.empty())
+      out.push_back(stored.there);
+    parts.push_back(stored.there.part);
+  }
+  const auto is_number = [&](NodeId id) { return graph.node(id).kind == Kind::number; };
+  const auto apart = [&](const Places &a, const Places &b) { // at some axis, by different numbers
+    return std::any_of(a.begin(), a.end(), [&](const auto &place) {
+      return is_number(place.second) && std::any_of(b.begin(), b.end(), [&](const auto &other) {
+               return other.first == place.first && is_number(other.second) && other.second != place.second;
+             });
+    });
+  };
+  for (size_t i = 0; i < out.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (!apart(out[i].places, out[k].places))
+        return {};
+  for (InputGradient::Addition &one : out)
+    one.part = joined(graph, by_place.at(one.places));
+  std::sort(out.begin(), out.end(), [&](const auto &a, const auto &b) { // by their places
+    for (size_t i = 0; i < a.places.size() && i < b.places.size(); ++i)
+      if (a.places[i].second != b.places[i].second)
+        return graph.node(a.places[i].second).integer < graph.node(b.places[i].second).integer;
+    return false;
+  });
   return out;
 }
 

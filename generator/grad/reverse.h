@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct Part {
   NodeId value = kNoNode;
 };
 
-// What an input gets: at its own places, in slices at constant places, and added at places that are computed.
+// What an input gets: at its own places, in slices at constant places, stored by the lanes that read it, each of which
+// has an element of its own, and added at places that are computed.
 struct InputGradient {
   std::vector<Part> whole;
   std::map<AxisId, std::map<int64_t, std::vector<Part>>> slices;
@@ -26,6 +28,11 @@ struct InputGradient {
     Place place;
   };
   std::vector<Addition> additions;
+  struct Stored {
+    Addition there;
+    std::optional<Part> whole; // the same at its own places: a sum over lanes
+  };
+  std::vector<Stored> stored;
 };
 
 struct Seed {
@@ -52,5 +59,8 @@ Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const 
 NodeId value_of(Graph &graph, const std::vector<Part> &parts);
 // The same with its condition apart.
 Part joined(Graph &graph, const std::vector<Part> &parts);
+// Where all that an input gets is stored by lanes that read it, and no two of them store one element: what they store,
+// that of the same places together. Empty: it is not so.
+std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradient &gradient);
 
 } // namespace kgen::grad

@@ -40,6 +40,8 @@ private:
 
   Known of(NodeId id) const {
     const Node &n = graph_.node(id);
+    if (n.in_loop)
+      return std::nullopt; // what it depends on is said of the loop
     bool all_steady = true;
     for (NodeId arg : n.args)
       all_steady = all_steady && change(arg) == Known(Change{});

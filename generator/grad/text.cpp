@@ -139,6 +139,10 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
   case Kind::scalar:
   case Kind::carried:
     return {n.name, kName, n.type};
+  case Kind::round:
+  case Kind::handed:
+  case Kind::looped: // they have names
+    break;
   case Kind::table: {
     std::string out = n.name;
     for (NodeId arg : n.args) {
@@ -191,9 +195,11 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
   case Kind::call:
     return call(n.name, n, true);
   case Kind::derivative: {
-    const std::string which = n.args.size() > 1 ? ", " + std::to_string(n.which) : "";
-    Piece out = call("derivative(", n, true);
-    out.text = "derivative(" + n.name + which + ", " + out.text.substr(out.text.find("((") + 2);
+    std::string text = (n.by.size() > 1 ? "second_derivative(" : "derivative(") + n.name;
+    for (size_t i = 0; i < n.by.size() && n.args.size() > 1; ++i)
+      text += ", " + std::to_string(n.by[i]);
+    Piece out = call("", n, true);
+    out.text = text + ", " + out.text.substr(1);
     return out;
   }
   case Kind::product:

@@ -57,6 +57,8 @@ void Tracer::join_leaving(const Leaving &outer, NodeId condition) {
 }
 
 void Tracer::loop(const Stmt &stmt) {
+  if (keep_loop(stmt))
+    return;
   const Leaving outer = std::exchange(leaving_, {});
   const Held before = held_;
   const auto arrays_before = arrays_;
@@ -70,7 +72,8 @@ void Tracer::loop(const Stmt &stmt) {
   if (!std::exchange(too_long_, false))
     return;
   const Unknown why{"this loop", stmt.place,
-                    "give it a constant bound of at most " + std::to_string(kMostRounds) + " rounds, or write a scan"};
+                    "give it a constant bound of at most " + std::to_string(kMostKeptRounds) +
+                        " rounds, or write a scan"};
   wasted_ += graph_.size() - nodes;
   held_ = before;
   arrays_ = arrays_before;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "grad/recurrence.h"
+#include "support/text.h"
 
 namespace kgen::grad {
 
@@ -93,10 +94,7 @@ NodeId Tracer::value(ExprId id) {
   case Op::scan:
     return scan(e);
   case Op::named_call:
-    n.kind = Kind::call;
-    n.name = kernel_.named_functions[e.ref];
-    n.args = values(e.args);
-    return graph_.intern(n);
+    return named_call(e);
   default:
     break;
   }
@@ -109,6 +107,21 @@ NodeId Tracer::value(ExprId id) {
   trouble_.refuse("`" + std::string(op_name(e.op)) + "`, which asks about steps of the grid,", e.place,
                   "write the kernel without a grid");
   return undefined(e.type);
+}
+
+// Also of a derivative: act'3 is that of `act` by argument 3.
+NodeId Tracer::named_call(const Expr &e) {
+  Node n;
+  n.kind = Kind::call;
+  n.type = e.type;
+  n.args = values(e.args);
+  const std::vector<std::string> parts = split(kernel_.named_functions[e.ref], '\'');
+  n.name = parts[0];
+  for (size_t i = 1; i < parts.size(); ++i) {
+    n.kind = Kind::derivative;
+    n.by.push_back(parts[i].empty() ? 0 : std::stoi(parts[i]));
+  }
+  return graph_.intern(n);
 }
 
 std::vector<NodeId> Tracer::values(const std::vector<ExprId> &list) {

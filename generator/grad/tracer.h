@@ -9,7 +9,9 @@
 
 namespace kgen::grad {
 
-constexpr int kMostRounds = 64; // of a loop that is written out
+constexpr int kMostRounds = 64;           // of a loop that is written out
+constexpr int64_t kFewRounds = 16;        // it is, where it has no more
+constexpr int64_t kMostKeptRounds = 4096; // of a loop that stays one, which may keep a value of each round
 constexpr size_t kMostNodes = 20000;
 
 class Tracer {
@@ -108,13 +110,27 @@ private:
           value = graph_.choose(condition, zero(var), value);
   }
   NodeId zero(VarId var);
-  // A loop of at most so many rounds is written out.
+  // A loop stays one where its rounds are counted; a short one, and one that cannot stay, is written out.
   void loop(const Stmt &stmt);
+  bool keep_loop(const Stmt &stmt);
+  // A counter that goes from `first` by `step`, so many times.
+  struct Counter {
+    VarId var = kNone;
+    int64_t first = 0, step = 0, rounds = 0;
+  };
+  std::optional<Counter> counter_of(const Stmt &stmt);
+  NodeId in_round(const Counter &counter, NodeId round);
+  struct KeptLoop {
+    Loop loop;
+    std::vector<VarId> vars; // of its variables
+  };
+  std::optional<KeptLoop> loop_of(const Stmt &stmt, const Counter &counter, const std::set<VarId> &assigned);
   // The round and all later ones. Each stands under the condition of the one before, so that counters stay numbers.
   void rounds(const Stmt &stmt, int round);
   void one_round(const Stmt &stmt, int round);
   NodeId value(ExprId id);
   std::vector<NodeId> values(const std::vector<ExprId> &list);
+  NodeId named_call(const Expr &e);
   NodeId extent(const Expr &e);
   // Between floating types nothing is rounded: gradients are computed in `real`.
   NodeId cast(NodeId id, const Expr &e);

@@ -321,6 +321,25 @@ std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part,
   return Transposer(graph, read, part, lanes).run();
 }
 
+bool has_own_element(Graph &graph, NodeId read, AxisSet lanes) {
+  const Node n = graph.node(read);
+  AxisSet open = lanes - graph.axes(n.args[0]);
+  for (AxisId place : n.places)
+    open |= lanes & AxisSet::of(place);
+  AxisSet told;
+  for (size_t i = 1; i < n.args.size(); ++i) {
+    const Affine place = affine(graph, n.args[i]);
+    if (!(graph.axes(place.rest) & open).empty() || place.times.size() > 1)
+      return false;
+    for (const auto &[axis, times] : place.times) {
+      if (times == 0 || told.contains(axis))
+        return false;
+      told |= AxisSet::of(axis);
+    }
+  }
+  return told.contains(open);
+}
+
 bool is_gather(const Graph &graph, NodeId read) {
   const Node &n = graph.node(read);
   AxisSet kept = graph.axes(n.args[0]);
@@ -330,124 +349,6 @@ bool is_gather(const Graph &graph, NodeId read) {
     if (reads_memory(graph, n.args[i]) && !kept.contains(graph.axes(n.args[i])))
       return true;
   return false;
-}
-
-namespace {
-
-// Each node once, however many read it.
-class Moving {
-public:
-  Moving(Graph &graph, const std::map<AxisId, NodeId> &places, const std::map<NodeId, NodeId> &known)
-      : graph_(graph), places_(places), done_(known) {
-    for (const auto &[axis, place] : places)
-      asked_ |= AxisSet::of(axis);
-  }
-
-  NodeId of(NodeId id) {
-    if ((graph_.axes(id) & asked_).empty())
-      return id;
-    if (const auto found = done_.find(id); found != done_.end())
-      return found->second;
-    return done_[id] = anew(id);
-  }
-
-private:
-  NodeId anew(NodeId id) {
-    const Node n = graph_.node(id);
-    auto there = [&](NodeId base) {
-      std::vector<std::pair<AxisId, NodeId>> list;
-      for (const auto &[axis, place] : places_)
-        if (graph_.axes(base).contains(axis))
-          list.emplace_back(axis, place);
-      return graph_.at(base, list);
-    };
-    switch (n.kind) {
-    case Kind::index:
-      return places_.at(n.axis);
-    case Kind::operand:
-    case Kind::scan:
-      return there(id);
-    case Kind::fold: {
-      AxisSet mentioned;
-      for (const auto &[axis, place] : places_)
-        mentioned |= graph_.axes(place) | AxisSet::of(axis);
-      if (!(mentioned & n.reduced).empty())
-        return there(id); // its own axes would be taken for those
-      std::vector<NodeId> args;
-      for (NodeId arg : n.args)
-        args.push_back(of(arg));
-      if (std::count(args.begin(), args.end(), kNoNode) != 0)
-        return there(id);
-      return graph_.fold(n.monoid, args[0], n.reduced, args.size() > 1 ? args[1] : kNoNode, n.type);
-    }
-    case Kind::size:
-      return kNoNode;
-    case Kind::at: {
-      std::vector<std::pair<AxisId, NodeId>> list;
-      AxisSet named;
-      for (size_t i = 0; i < n.places.size(); ++i) {
-        const NodeId place = of(n.args[i + 1]);
-        if (place == kNoNode)
-          return kNoNode;
-        list.emplace_back(n.places[i], place);
-        named |= AxisSet::of(n.places[i]);
-      }
-      for (const auto &[axis, place] : places_)
-        if (graph_.axes(n.args[0]).contains(axis) && !named.contains(axis))
-          list.emplace_back(axis, place);
-      return graph_.at(n.args[0], list);
-    }
-    default:
-      break;
-    }
-    Node copy = n;
-    copy.axes = n.kind == Kind::inside ? n.axes - asked_ : AxisSet();
-    for (NodeId &arg : copy.args) {
-      arg = of(arg);
-      if (arg == kNoNode)
-        return kNoNode;
-    }
-    switch (n.kind) { // what is known of the new arguments counts
-    case Kind::op:
-      return graph_.op(n.op, copy.args, n.type);
-    case Kind::inside:
-      return graph_.inside(std::move(copy));
-    case Kind::choose:
-      return graph_.choose(copy.args[0], copy.args[1], copy.args[2]);
-    case Kind::both:
-      return graph_.both(copy.args[0], copy.args[1]);
-    case Kind::either: {
-      const NodeId out = graph_.either(copy.args[0], copy.args[1]);
-      return out == kNoNode ? graph_.truth(true) : out;
-    }
-    default:
-      break;
-    }
-    if (n.kind == Kind::product || n.kind == Kind::sum) { // in the order of the new nodes
-      NodeId out = graph_.number(n.kind == Kind::sum ? 0 : n.number);
-      for (size_t i = 0; i < copy.args.size(); ++i) {
-        if (n.kind == Kind::sum) {
-          out = graph_.add(out, copy.args[i]);
-          continue;
-        }
-        for (int times = std::abs(n.powers[i]); times > 0; --times)
-          out = n.powers[i] > 0 ? graph_.mul(out, copy.args[i]) : graph_.div(out, copy.args[i]);
-      }
-      return out;
-    }
-    return graph_.intern(std::move(copy));
-  }
-
-  Graph &graph_;
-  const std::map<AxisId, NodeId> &places_;
-  std::map<NodeId, NodeId> done_;
-  AxisSet asked_;
-};
-
-} // namespace
-
-NodeId moved(Graph &graph, NodeId id, const std::map<AxisId, NodeId> &places, const std::map<NodeId, NodeId> &known) {
-  return places.empty() ? id : Moving(graph, places, known).of(id);
 }
 
 } // namespace kgen::grad

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "grad/moved.h"
 #include "grad/reverse.h"
 
 namespace kgen::grad {
@@ -15,12 +16,11 @@ struct Transposed {
 };
 std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part, AxisSet lanes);
 
+// Does each lane read an element of its own? Each axis of the lanes is then an index times a number, and others that
+// the lanes share, at one place of the array.
+bool has_own_element(Graph &graph, NodeId read, AxisSet lanes);
+
 // Must its places be computed from values, so that no lane is known to read an element?
 bool is_gather(const Graph &graph, NodeId read);
-
-// The node with other places for some axes; kNoNode where that cannot be said. Of some nodes it is known what they are
-// there.
-NodeId moved(Graph &graph, NodeId node, const std::map<AxisId, NodeId> &places,
-             const std::map<NodeId, NodeId> &known = {});
 
 } // namespace kgen::grad

@@ -25,6 +25,28 @@ constexpr Infix kBinary[] = {
 
 constexpr Infix kUnary[] = {{"-", Op::neg}, {"!", Op::logical_not}, {"~", Op::bit_not}};
 
+// What `derivative(act, v)` calls, where the parameter `act` has several choices: "act'" for relu_derivative, "act'3"
+// by one of several arguments; "act''" and "act'3'0" for a second derivative. Empty: it is no such call.
+std::string derivative_of_choice(const Spec &spec, const Variant &variant, const body::Expr &e) {
+  if (e.kind != Kind::call || e.param.empty()) // by the name of a macro
+    return "";
+  for (const Param &param : spec.params) {
+    const auto value = variant.params.find(param.name);
+    const auto *choice = value == variant.params.end() ? nullptr : std::get_if<std::string>(&value->second);
+    if (choice == nullptr || param.choices.size() < 2 || !e.name.starts_with(*choice))
+      continue;
+    std::string_view rest = std::string_view(e.name).substr(choice->size());
+    const bool second = rest.starts_with("_second");
+    rest.remove_prefix(second ? std::string_view("_second").size() : 0);
+    if (!rest.starts_with("_derivative"))
+      continue;
+    std::string by(rest.substr(std::string_view("_derivative").size()));
+    std::ranges::replace(by, '_', '\'');
+    return param.name + (by.empty() ? second ? "''" : "'" : by);
+  }
+  return "";
+}
+
 } // namespace
 
 ExprId Lowering::value(const body::Expr &e) {
@@ -103,7 +125,8 @@ bool Lowering::is_kept_call(const body::Expr &e) const {
   if (has_axes)
     return false;
   const auto is_choice = [&](const Param &param) { return param.name == e.param && param.choices.size() > 1; };
-  const bool chosen = std::any_of(build_.spec.params.begin(), build_.spec.params.end(), is_choice);
+  const bool chosen = std::any_of(build_.spec.params.begin(), build_.spec.params.end(), is_choice) ||
+                      !derivative_of_choice(build_.spec, build_.variant, e).empty();
   const bool of_library = e.kind == Kind::call && build_.body.functions[e.function].from_library;
   return chosen || (of_library && build_.kept->functions.count(build_.body.functions[e.function].name) != 0);
 }
@@ -112,9 +135,11 @@ ExprId Lowering::kept_call(const body::Expr &e) {
   std::vector<ExprId> args;
   for (const body::Expr &arg : e.args)
     args.push_back(value(arg));
-  const std::string name = e.kind == Kind::call && build_.body.functions[e.function].from_library && e.param.empty()
-                               ? build_.body.functions[e.function].name
-                               : e.param;
+  std::string name = derivative_of_choice(build_.spec, build_.variant, e);
+  if (name.empty())
+    name = e.kind == Kind::call && build_.body.functions[e.function].from_library && e.param.empty()
+               ? build_.body.functions[e.function].name
+               : e.param;
   auto &names = kernel_.named_functions;
   const auto known = std::find(names.begin(), names.end(), name);
   const int ref = static_cast<int>(known - names.begin());

@@ -1,5 +1,5 @@
 """How many floating specs `kgen grad` differentiates: those shipped, those of tests/conformance, and the floating ones of
-500 random ones. docs/gradients.md has the numbers, with the reasons of those refused; no fewer than 89 of 100 are.
+500 random ones. docs/gradients.md has the numbers, with the reasons of those refused; no fewer than 90 of 100 are.
 
 coverage.py KGEN [--list] [--update]: names the refused; writes the numbers into the docs
 """
@@ -89,7 +89,7 @@ def main():
     elif written != text:
         print("docs/gradients.md has other numbers: coverage.py KGEN --update writes these")
         return 1
-    return 1 if differentiated * 100 < 89 * (differentiated + sum(reasons.values())) else 0
+    return 1 if differentiated * 100 < 90 * (differentiated + sum(reasons.values())) else 0
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ A maker changes or fills the dict of arrays, which are in storage form but for b
 
 import numpy as np
 
+from references_folds import pooled
+
 INTEGERS = {name: np.dtype(name[0] + str(int(name[1:]) // 8)).type for name in "i8 i16 i32 i64 u8 u16 u32 u64".split()}
 FLOATS = {"f64": np.float64, "f32": np.float32, "f16": np.float16}
 MAKERS = {}
@@ -153,7 +155,7 @@ def _(rng, arrays, sizes):
         arrays["target"][rng.random(arrays["target"].shape[:-1]) < 0.4] = 0
 
 
-@maker("giou_loss_packed")
+@maker("giou_loss_packed", "giou_loss_packed_backward")
 def _(rng, arrays, sizes):
     for name in ("pred", "target"):
         arrays[name] = random_boxes(rng, arrays[name].shape[:-1])
@@ -230,7 +232,19 @@ def _(rng, arrays, sizes):
     arrays["old_variance"], arrays["momentum"] = rng.uniform(0.1, 2, sizes["C"]), 0.1
 
 
-@maker("batch_norm_inference")
+@maker("batch_norm_backward")
+def _(rng, arrays, sizes):
+    arrays["batch_variance"], arrays["momentum"] = rng.uniform(0.1, 2, sizes["C"]), 0.1
+
+
+@maker("max_pool_backward", "max_pool_1d_backward", "max_pool_3d_backward")
+def _(rng, arrays, sizes):
+    arrays["x"] = np.round(arrays["x"] * 4)  # many equals
+    windows, inner = pooled(arrays["x"], *((2, 0) if "D" in sizes else (3, 1)), -np.inf)
+    arrays["y"] = windows.max(inner)
+
+
+@maker("batch_norm_inference", "batch_norm_inference_backward")
 def _(rng, arrays, sizes):
     arrays["running_variance"] = rng.uniform(0.1, 2, sizes["C"])
 

@@ -273,6 +273,14 @@ def giou_loss_conditional(x, s, p):
     return giou_loss_padded({**x, **boxes}, s, p)
 
 
+def giou_loss_packed(x, s, p):
+    lengths = np.diff(x["box_start"])
+    picture = np.repeat(np.arange(lengths.size), lengths)
+    place = np.arange(s["N"]) - x["box_start"][:-1][picture]
+    giou = box_giou(t(x["pred"])[picture, place], t(x["target"]))
+    return {"giou": giou, "loss": (1 - giou).sum() / max(giou.numel(), 1)}
+
+
 def giou_loss_ragged(x, s, p):
     giou = box_giou(t(x["pred"]), t(x["target"]))
     rows = (1 - giou).split(np.diff(x["box_start"]).tolist())
@@ -280,6 +288,100 @@ def giou_loss_ragged(x, s, p):
     return {"giou": giou, "picture_loss": picture, "loss": (1 - giou).sum() / max(giou.numel(), 1)}
 
 
+def batch_norm(x, s, p):
+    """With the mean and the variance as they are given, not as they follow from x."""
+    v, by_channel = x["x"], (0, 2, 3)
+    value = lambda own, given: own + (t(given) - own).detach()  # noqa: E731
+    mean = value(v.mean(by_channel), x["batch_mean"])
+    variance = value(((v - mean.detach()[:, None, None]) ** 2).mean(by_channel), x["batch_variance"])
+    scale = x["gamma"] / torch.sqrt(variance + p["eps"])
+    return {
+        "y": (v - mean[:, None, None]) * scale[:, None, None] + x["beta"][:, None, None],
+        "batch_mean": mean,
+        "batch_variance": variance,
+        "running_mean": torch.lerp(x["old_mean"], mean, x["momentum"]),
+        "running_variance": torch.lerp(x["old_variance"], variance, x["momentum"]),
+    }
+
+
+def batch_norm_backward(x, s, p):
+    none = np.zeros(s["C"])
+    leaves = ("x", "gamma", "beta", "old_mean", "old_variance")
+    return by_autograd(batch_norm, leaves)({**x, "beta": none, "old_mean": none, "old_variance": none}, s, p)
+
+
+def batch_norm_inference(x, s, p):
+    mean, variance, gamma, beta = (x[name][:, None, None] for name in ("running_mean", "running_variance", "gamma", "beta"))
+    return {"y": (x["x"] - mean) / torch.sqrt(variance + p["eps"]) * gamma + beta}
+
+
+def batch_norm_inference_backward(x, s, p):
+    leaves = ("x", "running_mean", "running_variance", "gamma", "beta")
+    return by_autograd(batch_norm_inference, leaves)({**x, "beta": np.zeros(s["C"])}, s, p)
+
+
+def softmax_seen(x, s, p):
+    """Rows of which nothing is seen have no gradient, where minus infinity would make it NaN."""
+    key, query = torch.arange(s["K"]), torch.arange(s["Q"])
+    seen = (key <= query[:, None]) & (key < t(x["length"])[:, None, None, None])
+    return {"y": functional.softmax(x["x"].masked_fill(~seen, -1e30), -1).masked_fill(~seen, 0)}
+
+
+def softmax_channels_backward(x, s, p):
+    y = t(x["y"])
+    derivatives = torch.diag_embed(y.transpose(1, 2)) - torch.einsum("bcn,bdn->bncd", y, y)
+    return {"d_x": torch.einsum("bncd,bdn->bcn", derivatives, t(x["d_y"]))}
+
+
+def rope(x, s, p):
+    one, other = x["x"].reshape(s["B"], s["S"], s["H"], 2, s["R"]).unbind(3)
+    cosine, sine = x["cosine"][:, None], x["sine"][:, None]
+    return {"y": torch.cat([one * cosine - other * sine, other * cosine + one * sine], -1)}
+
+
+def cumsum_backward(x, s, p):
+    return by_autograd(cumsum, ("x",))({**x, "x": np.zeros((s["M"], s["N"]))}, s, p)
+
+
+def cumsum_columns_backward(x, s, p):
+    return by_autograd(cumsum_columns, ("x",))({**x, "x": np.zeros((s["M"], s["N"]))}, s, p)
+
+
+def windows_of(x, size, before):
+    """Those with stride 2 in each dimension after the second; beyond the border there is NaN."""
+    depth = x.dim() - 2
+    wide = functional.pad(x, (before, size) * depth, value=torch.nan)
+    for d in range(2, x.dim()):
+        count = (x.shape[d] + 2 * before - size) // 2 + 1
+        wide = wide.unfold(d, size, 2).narrow(d, 0, count)
+    return wide.flatten(-depth)
+
+
+def max_pools(size, before):
+    """Those that are the greatest of a window share its gradient: amax shares it, functional.max_pool gives it to one."""
+    return lambda x, s, p: {"y": torch.nan_to_num(windows_of(x["x"], size, before), -torch.inf).amax(-1)}
+
+
+def average_pools(size, before):
+    return lambda x, s, p: {"y": windows_of(x["x"], size, before).nanmean(-1)}
+
+
+def average_pool_3d_backward(x, s, p):
+    return by_autograd(average_pools(2, 0), ("x",))({**x, "x": np.zeros([s[axis] for axis in "BCDHW"])}, s, p)
+
+
+TORCH["batch_norm_backward"] = batch_norm_backward
+TORCH["batch_norm_inference_backward"] = batch_norm_inference_backward
+TORCH["softmax_masked_backward"] = by_autograd(softmax_seen, ("x",))
+TORCH["softmax_channels_backward"] = softmax_channels_backward
+TORCH["rope_backward"] = by_autograd(rope, ("x", "cosine", "sine"))
+TORCH["cumsum_backward"] = cumsum_backward
+TORCH["cumsum_columns_backward"] = cumsum_columns_backward
+TORCH["conv2d_backward"] = by_autograd(conv2d, ("x", "w", "bias"), bias="O")
+TORCH["max_pool_backward"] = TORCH["max_pool_1d_backward"] = by_autograd(max_pools(3, 1), ("x",))
+TORCH["max_pool_3d_backward"] = by_autograd(max_pools(2, 0), ("x",))
+TORCH["average_pool_backward"] = TORCH["average_pool_1d_backward"] = by_autograd(average_pools(3, 1), ("x",))
+TORCH["average_pool_3d_backward"] = average_pool_3d_backward
 TORCH["instance_norm_backward"] = by_autograd(instance_norm, ("x", "gamma", "beta"), gamma="C", beta="C")
 TORCH["group_norm_backward"] = group_norm_backward
 TORCH["mlp_backward"] = mlp_backward
@@ -293,6 +395,7 @@ TORCH["gated_mlp_backward"] = by_autograd(gated_mlp, ("x", "gate", "up", "down")
 TORCH["giou_loss_padded_backward"] = by_autograd(giou_loss_padded, ("pred", "target"))
 TORCH["giou_loss_conditional_backward"] = by_autograd(giou_loss_conditional, ("pred", "target"))
 TORCH["giou_loss_ragged_backward"] = by_autograd(giou_loss_ragged, ("pred", "target"))
+TORCH["giou_loss_packed_backward"] = by_autograd(giou_loss_packed, ("pred", "target"))
 TORCH["activation_backward"] = by_autograd(activation, ("x", "bias"), bias="N")
 TORCH["matmul_activation_backward"] = by_autograd(matmul_activation, ("x", "y", "bias"))
 TORCH["cross_entropy_backward"] = by_autograd(cross_entropy, ("score",))

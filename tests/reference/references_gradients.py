@@ -1,8 +1,12 @@
 """References: the backward kernels that `kgen grad` writes."""
 
+import itertools
+
 import numpy as np
 
 from magnitude import Num, absolute, erf, exp, lift, log, matmul, maximum, rsqrt, sigmoid, sqrt, where
+from references_dense import by_channel, softmax_masked
+from references_folds import patches, pooled
 from registry import Result, reference
 
 
@@ -78,6 +82,18 @@ def log_softmax_backward(inputs, sizes, params):
 
 
 @reference
+def softmax_channels_backward(inputs, sizes, params):
+    y, d_y = Num(inputs["y"]), Num(inputs["d_y"])
+    return {"d_x": y * (d_y - (d_y * y).sum(1, keep=True))}
+
+
+@reference
+def softmax_masked_backward(inputs, sizes, params):
+    y, d_y = softmax_masked(inputs, sizes, params)["y"], Num(inputs["d_y"])
+    return {"d_x": y * (d_y - (d_y * y).sum(-1, keep=True))}
+
+
+@reference
 def cross_entropy_backward(inputs, sizes, params):
     score, target = Num(inputs["score"]), inputs["target"]
     given = [lift(0.0 if inputs[name] is None else inputs[name]) for name in ("d_loss", "d_mean_loss")]
@@ -100,6 +116,118 @@ def linear_recurrence_backward(inputs, sizes, params):
             from_a = state * h[:, t - 1]
             d_a.v[:, t], d_a.s[:, t] = from_a.v, from_a.s
     return {"d_a": d_a, "d_x": d_x}
+
+
+def from_the_end(x):
+    return x[:, ::-1].cumsum(1)[:, ::-1]
+
+
+@reference
+def cumsum_backward(inputs, sizes, params):
+    none = np.zeros((sizes["M"], sizes["N"]))
+    inclusive, exclusive, reverse = (
+        Num(none if inputs[f"d_{name}"] is None else inputs[f"d_{name}"]) for name in ("inclusive", "exclusive", "reverse")
+    )
+    later, beyond = Num(none.copy()), from_the_end(exclusive)
+    later.v[:, :-1], later.s[:, :-1] = beyond.v[:, 1:], beyond.s[:, 1:]
+    return {"d_x": from_the_end(inclusive) + later + reverse.cumsum(1)}
+
+
+@reference
+def cumsum_columns_backward(inputs, sizes, params):
+    return {"d_x": from_the_end(Num(inputs["d_y"]).swap(0, 1)).swap(0, 1)}
+
+
+@reference
+def rope_backward(inputs, sizes, params):
+    halves = (sizes["B"], sizes["S"], sizes["H"], 2, sizes["R"])
+    x, d_y = (Num(inputs[name].reshape(halves)) for name in ("x", "d_y"))
+    cosine, sine = inputs["cosine"][None, :, None, :], inputs["sine"][None, :, None, :]
+    one, other, d_one, d_other = x[..., 0, :], x[..., 1, :], d_y[..., 0, :], d_y[..., 1, :]
+    turned = [d_one * cosine + d_other * sine, d_other * cosine - d_one * sine]
+    joined = [np.stack([getattr(half, part) for half in turned], 3) for part in ("v", "s")]
+    return {
+        "d_x": Num(*joined).reshape(inputs["x"].shape),
+        "d_cosine": (one * d_one + other * d_other).sum((0, 2)),
+        "d_sine": (one * d_other - other * d_one).sum((0, 2)),
+    }
+
+
+# Windows.
+
+
+def unpooled(parts, shape, size, before):
+    """The sum of what each element has in all windows that it is in, which lie as those of `pooled`."""
+    depth = len(shape) - 2
+    counts = parts.v.shape[2 : 2 + depth]
+    out = Num(np.zeros((*shape[:2], *(extent + before + size for extent in shape[2:]))), n=size**depth * parts.n)
+    for within in itertools.product(range(size), repeat=depth):
+        places = (slice(None),) * 2 + tuple(slice(i, i + 2 * n, 2) for i, n in zip(within, counts))
+        out.v[places] += parts.v[(..., *within)]
+        out.s[places] += parts.s[(..., *within)]
+    return out[(slice(None),) * 2 + tuple(slice(before, before + extent) for extent in shape[2:])]
+
+
+@reference
+def conv2d_backward(inputs, sizes, params):
+    x, w, d_y = inputs["x"], inputs["w"], Num(inputs["d_y"])
+    windows = patches(x, 0.0)
+    b, c, p, q = windows.shape[:4]
+    d_rows = d_y.reshape(b, sizes["O"], p * q).swap(1, 2).reshape(b * p * q, sizes["O"])
+    rows = Num(windows.transpose(0, 2, 3, 1, 4, 5).reshape(b * p * q, c * 9))
+    parts = matmul(d_rows, Num(w.reshape(sizes["O"], c * 9))).reshape(b, p, q, c, 3, 3).swap(2, 3).swap(1, 2)
+    none = np.zeros(sizes["O"])
+    return {
+        "d_x": unpooled(parts, x.shape, 3, 1),
+        "d_w": matmul(d_rows.swap(0, 1), rows).reshape(w.shape),
+        "d_bias": none if inputs["bias"] is None else d_y.sum((0, 2, 3)),
+    }
+
+
+def max_pool_gradient(inputs, size, before):
+    """Those that are the greatest of a window share its gradient."""
+    windows, inner = pooled(inputs["x"], size, before, -np.inf)
+    within = (..., *(None,) * len(inner))
+    greatest = windows == inputs["y"][within]
+    share = Num(inputs["d_y"] / greatest.sum(inner))[within]
+    return {"d_x": unpooled(where(greatest, share, 0.0), inputs["x"].shape, size, before)}
+
+
+def average_pool_gradient(inputs, size, before):
+    there, inner = pooled(np.ones(inputs["x"].shape), size, before, 0.0)
+    share = Num(inputs["d_y"] / there.sum(inner))[(..., *(None,) * len(inner))]
+    return {"d_x": unpooled(share * there, inputs["x"].shape, size, before)}
+
+
+@reference
+def max_pool_backward(inputs, sizes, params):
+    return max_pool_gradient(inputs, 3, 1)
+
+
+@reference
+def max_pool_1d_backward(inputs, sizes, params):
+    return max_pool_gradient(inputs, 3, 1)
+
+
+@reference
+def max_pool_3d_backward(inputs, sizes, params):
+    return max_pool_gradient(inputs, 2, 0)
+
+
+@reference
+def average_pool_backward(inputs, sizes, params):
+    return average_pool_gradient(inputs, 3, 1)
+
+
+@reference
+def average_pool_1d_backward(inputs, sizes, params):
+    return average_pool_gradient(inputs, 3, 1)
+
+
+@reference
+def average_pool_3d_backward(inputs, sizes, params):
+    nothing = np.zeros([sizes[axis] for axis in "BCDHW"])  # the kernel need not see it
+    return average_pool_gradient({**inputs, "x": nothing}, 2, 0)
 
 
 # Norms.
@@ -144,6 +272,47 @@ def instance_norm_backward(inputs, sizes, params):
         "d_x": d_x,
         "d_gamma": none if gamma is None else (d_y * normal).sum((0, 2, 3)),
         "d_beta": none if inputs["beta"] is None else d_y.sum((0, 2, 3)),
+    }
+
+
+def zero_if_absent(array):
+    return lift(0.0 if array is None else array)
+
+
+@reference
+def batch_norm_backward(inputs, sizes, params):
+    d_y = zero_if_absent(inputs["d_y"]) + np.zeros(inputs["x"].shape)
+    d_mean, d_variance = (
+        zero_if_absent(inputs[f"d_batch_{what}"]) + zero_if_absent(inputs[f"d_running_{what}"]) * inputs["momentum"]
+        for what in ("mean", "variance")
+    )
+    d = Num(inputs["x"]) - by_channel(inputs["batch_mean"])
+    scale = rsqrt(Num(inputs["batch_variance"]) + params["eps"])
+    scaled = scale * inputs["gamma"]
+    d_variance = d_variance - 0.5 * (scale * scale * scaled * (d * d_y).sum((0, 2, 3)))
+    d_mean = d_mean - scaled * d_y.sum((0, 2, 3))
+    count = float(max(sizes["B"] * sizes["H"] * sizes["W"], 1))
+    kept = [zero_if_absent(inputs[f"d_running_{what}"]) * (1.0 - inputs["momentum"]) for what in ("mean", "variance")]
+    return {
+        "d_x": d_y * by_channel(scaled) + 2.0 * by_channel(d_variance) * d / count + by_channel(d_mean) / count,
+        "d_gamma": (d * by_channel(scale) * d_y).sum((0, 2, 3)),
+        "d_beta": d_y.sum((0, 2, 3)),
+        "d_old_mean": kept[0] + np.zeros(sizes["C"]),
+        "d_old_variance": kept[1] + np.zeros(sizes["C"]),
+    }
+
+
+@reference
+def batch_norm_inference_backward(inputs, sizes, params):
+    d_y, d = Num(inputs["d_y"]), Num(inputs["x"]) - by_channel(inputs["running_mean"])
+    scale = rsqrt(Num(inputs["running_variance"]) + params["eps"])
+    scaled = scale * inputs["gamma"]
+    return {
+        "d_x": d_y * by_channel(scaled),
+        "d_running_mean": 0.0 - scaled * d_y.sum((0, 2, 3)),
+        "d_running_variance": -0.5 * (scale * scale * scaled * (d * d_y).sum((0, 2, 3))),
+        "d_gamma": (d * by_channel(scale) * d_y).sum((0, 2, 3)),
+        "d_beta": d_y.sum((0, 2, 3)),
     }
 
 
@@ -318,10 +487,6 @@ def giou_slopes(pred, target):
     ]
 
 
-def zero_if_absent(array):
-    return lift(0.0 if array is None else array)
-
-
 @reference
 def giou_loss_padded_backward(inputs, sizes, params):
     mask = inputs["mask"].astype(np.float64)
@@ -346,3 +511,16 @@ def giou_loss_ragged_backward(inputs, sizes, params):
     d_loss = zero_if_absent(inputs["d_loss"]) / float(max(sizes["N"], 1))
     d_each = (zero_if_absent(inputs["d_giou"]) - d_loss - own(d_picture))[:, None]
     return dict(zip(("d_pred", "d_target"), (d_each * s for s in giou_slopes(inputs["pred"], inputs["target"]))))
+
+
+@reference
+def giou_loss_packed_backward(inputs, sizes, params):
+    lengths = np.diff(inputs["box_start"])
+    picture = np.repeat(np.arange(lengths.size), lengths)
+    place = np.arange(sizes["N"]) - inputs["box_start"][:-1][picture]
+    d_each = zero_if_absent(inputs["d_giou"]) - zero_if_absent(inputs["d_loss"]) / float(max(sizes["N"], 1))
+    d_each = (d_each + np.zeros(sizes["N"]))[:, None]
+    d_paired, d_target = (d_each * s for s in giou_slopes(inputs["pred"][picture, place], inputs["target"]))
+    d_pred = Num(np.zeros(inputs["pred"].shape), n=d_paired.n)
+    d_pred.v[picture, place], d_pred.s[picture, place] = d_paired.v, d_paired.s
+    return {"d_pred": d_pred, "d_target": d_target}

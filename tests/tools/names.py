@@ -31,6 +31,7 @@ def specs():
                 text += tree.text(str(Path(path).parent / include))
             words = {part for word in WORD.findall(text) for part in [*parts(word), word.lower()]}
             words |= {w for word in re.findall(r"[\w]+", text) for w in word.lower().split("_")}
+            words |= {"".join(pair) for word in re.findall(r"[\w]+", text) for pair in zip(word.split("_"), word.split("_")[1:])}
             numbers = re.findall(r"\b\d+\b", text)
             axes = re.findall(r"axes\.(\w+) = \[", text)
             found[Path(path).name] = words | {axis.lower() + n for axis in axes for n in numbers}

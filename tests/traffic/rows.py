@@ -32,6 +32,7 @@ class Row:
     most: float = MOST
     reason: str = ""
     slow: str = ""  # why it takes more time than its bytes
+    unread: tuple = ()  # inputs that only say how long axes are
 
     def __post_init__(self):
         self.file = SpecFile(self.spec)
@@ -47,10 +48,10 @@ class Row:
     def source(self, generated):
         return Path(generated) / Path(self.spec).parent / f"{self.file.kernel}_openmp.cpp"
 
-    def bytes_of(self, *sections):
+    def bytes_of(self, *sections, but=()):
         """Of all arrays of these sections."""
         sizes = self.file.all_sizes(self.sizes)
-        arrays = [operand for section in sections for operand in self.file.of(section)]
+        arrays = [operand for section in sections for operand in self.file.of(section) if operand.name not in but]
         return sum(
             int(np.prod(a.shape(sizes), dtype=np.int64)) * element_bytes(self.file.element_type(a.type, self.define))
             for a in arrays
@@ -58,7 +59,7 @@ class Row:
 
     def floor(self):
         """Everything that is given is read once, everything that is made is written once."""
-        return self.bytes_of("inputs", "tables", "outputs")
+        return self.bytes_of("inputs", "tables", "outputs", but=self.unread)
 
     def misstated(self, generated):
         """None, or how the emitted file says other bytes than the arrays have. It says them of its first choice."""
@@ -75,7 +76,7 @@ class Row:
         """The same row with arrays of that many bytes or more, in total."""
         factor = -(-least // self.floor())
         sizes = {axis: size * (factor if axis in self.grow else 1) for axis, size in self.sizes.items()}
-        return Row(self.spec, sizes, self.grow, self.define, self.most, self.reason, self.slow)
+        return Row(self.spec, sizes, self.grow, self.define, self.most, self.reason, self.slow, self.unread)
 
 
 def all_rows(only=""):

@@ -238,3 +238,19 @@ TEST_CASE("read back: the place that a lane reads is that of the element it read
   REQUIRE(back);
   CHECK(m.text(back->part->value) == "w"); // not at(w, N = 2 * (N / 2))
 }
+
+TEST_CASE("one lane: a sum of what one index alone has is the value there") {
+  Maths m;
+  Axis two = Maths::axis("P");
+  two.size = Size::integer(2);
+  const AxisId p = m.graph.add_axis(two);
+  const NodeId v = m.operand("v", {kM, p});
+  const NodeId first = m.graph.compare(Op::eq, m.graph.index(p), m.graph.integer(0));
+  CHECK(m.text(m.graph.sum(v, AxisSet::of(p), first)) == "at(v, P = 0)");
+  CHECK(m.text(m.graph.sum(v, AxisSet::of(p), m.graph.no(first))) == "at(v, P = 1)"); // the other of two
+  const NodeId positive = m.graph.compare(Op::gt, v, m.graph.number(0));
+  CHECK(m.text(m.graph.sum(v, AxisSet::of(p) | AxisSet::of(kM), m.graph.both(positive, first))) ==
+        "sum(at(v, P = 0), M, where(at(v, P = 0) > 0))");
+  const NodeId beyond = m.graph.compare(Op::eq, m.graph.index(p), m.graph.integer(2)); // no lane
+  CHECK(m.text(m.graph.sum(v, AxisSet::of(p), beyond)) == "sum(v, P, where(index(P) == 2))");
+}

@@ -98,6 +98,38 @@ TEST_CASE("one text serves all functions of a list") {
   CHECK(w.has("real twice_derivative(real v) {"));
 }
 
+TEST_CASE("one text serves the second derivatives of all functions of a list") {
+  const Written w = backward("params.act = [\"relu\", \"twice\"]\ninputs.x = \"f32[N]\"\ninputs.d_y = \"f32[N]\"\n"
+                             "outputs.y = \"f32[N]\"\nfunctions = '''\nreal twice(real v) { return v * v * v; }\n"
+                             "real relu_derivative(real v) { return v > 0 ? 1 : 0; }\n"
+                             "real twice_derivative(real v) { return 3 * v * v; }\n'''\n",
+                             "y = d_y * derivative(act, x);");
+  CHECK(w.body() == "d2_x = d_y * d2_y * second_derivative(act, x);\nd2_d_y = d2_y * derivative(act, x);\n");
+  CHECK(w.has("real relu_second_derivative(real v) {\n  return 0;"));
+  CHECK(w.has("real twice_second_derivative(real v) {"));
+}
+
+TEST_CASE("a loop whose rounds are counted runs backwards, and keeps what rounds find only where they need it") {
+  const std::string operands = "inputs.x = \"f64[N]\"\noutputs.y = \"f64[N]\"\n";
+  const Written squares = backward(operands, "real z = x;\nfor (int i = 0; i < 100; ++i) z = z * z + x;\ny = z;");
+  CHECK(squares.body() ==
+        "// The forward kernel again.\nreal z = x;\nreal z_kept[100];\nfor (int i = 0; i < 100; ++i) {\n"
+        "  z_kept[i] = z;\n  z = z * z + x;\n}\n"
+        "// Back through for (int i = 0; i < 100; ++i) z = z * z + x\nreal d_z = d_y;\n"
+        "real d_x_sum = 0;\nfor (int i = 99; i >= 0; --i) {\n  d_x_sum += d_z;\n"
+        "  d_z = 2 * d_z * z_kept[i];\n}\nd_x = d_z + d_x_sum;\n");
+  const Written linear = backward(operands, "real z = x;\nfor (int i = 0; i < 100; ++i) z = 0.5 * z + sin(x);\ny = z;");
+  CHECK(linear.body().find("  d_z = 0.5 * d_z;\n") != std::string::npos);
+  CHECK(linear.body().find("[100]") == std::string::npos);
+}
+
+TEST_CASE("lanes of rows that differ in length store where they read") {
+  const Written w = backward("axes.N = { ragged = \"start\", over = \"B\" }\ntables.start = \"i64[B + 1]\"\n"
+                             "inputs.x = \"f32[B, P]\"\ninputs.w = \"f32[B, N]\"\noutputs.y = \"f32[B, N]\"\n",
+                             "y = w * at(x, P = N);");
+  CHECK(w.body().find("d_x = 0;\nat(d_x, P = N) = d_y * w;\n") != std::string::npos);
+}
+
 TEST_CASE("what cannot be differentiated is refused at its line") {
   CHECK(backward(kRows, "y = x;\nwhile (y > 1) y = y / 2;").messages.find("k.toml:6:1: error") != std::string::npos);
   CHECK(backward("inputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\n", "y = x;").messages.find("KG0602") !=

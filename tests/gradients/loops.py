@@ -1,0 +1,71 @@
+"""Loops of many rounds: their gradients are those of central differences, and local arrays keep what rounds find only
+where it is needed.
+
+loops.py KGEN
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KGEN = sys.argv[1]
+X = 'inputs.x = "f64[M, N]"\n'
+Y = 'outputs.y = "f64[M, N]"\n'
+# name: the spec, what the backward kernel says and what it does not say.
+CASES = {
+    "a value that enters as it is": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) z = 0.5 * cos(z) + 0.1 * x;\ny = z;", ["z_kept[100]"], []),
+    "a value that enters linearly": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) z = 0.5 * z + sin(x);\ny = z;", ["100"], ["_kept"]),
+    "two values that depend on each other": (
+        X + Y, "real a = x, b = 0.3;\nfor (int i = 0; i < 40; ++i) {\n  real next = 0.5 * sin(a * b) + 0.2;\n"
+        "  b = 0.4 * cos(a) + 0.1 * b;\n  a = next;\n}\ny = a + 2 * b;", ["[40]"], []),
+    "values that change places": (
+        X + Y, "real a = x, b = 1;\nfor (int i = 0; i < 31; ++i) {\n  real t = a;\n  a = b + 0.1 * t;\n  b = 0.5 * t;\n}\ny = a * b;",
+        [], ["_kept"]),
+    "a counter that begins elsewhere and goes down by two": (
+        X + Y, "real z = x;\nfor (int i = 61; i > 0; i -= 2) z = 0.9 * sin(z) + x / (i + 1);\ny = z;", ["[31]"], []),
+    "a condition in it": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 50; ++i) {\n  if (i % 3 == 0 && z > 0.1) z = 0.7 * z + 0.2;\n"
+        "  else z = 0.5 * sin(z) + 0.3 * x;\n}\ny = z;", ["[50]"], []),
+    "a sum of what rounds give, and values of other axes": (
+        X + 'inputs.w = "f64[N]"\n' + Y,
+        "real total = 0, z = x;\nfor (int i = 0; i < 30; ++i) {\n  z = 0.5 * sin(z * w);\n  total += z * w;\n}\ny = total;",
+        ["[30]"], []),
+    "a whole number that rounds hand on": (
+        X + Y, "real z = x;\nint n = 1;\nfor (int i = 0; i < 20; ++i) {\n  z = 0.5 * sin(z) + x / n;\n  n = n * 3 % 7 + 1;\n}\ny = z;",
+        ["[20]"], []),
+    "what is summed before and behind it": (
+        X + 'outputs.y = "f64[M]"\n',
+        "real m = mean(x, N);\nreal z = x;\nfor (int i = 0; i < 25; ++i) z = 0.5 * sin(z) + 0.1 * m;\ny = sum(z * z, N);",
+        ["[25]"], []),
+    "one behind the other": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 20; ++i) z = 0.5 * cos(z) + 0.1 * x;\nreal v = 1;\n"
+        "for (int i = 0; i < 30; ++i) v = 0.5 * sin(v * z);\ny = v * z;", ["[20]", "[30]"], []),
+}
+
+
+def run(*arguments):
+    done = subprocess.run([KGEN, *map(str, arguments)], capture_output=True, text=True)
+    return done.returncode, done.stdout + done.stderr
+
+
+def check(name, operands, body, said, unsaid, folder):
+    path = folder / "k.toml"
+    path.write_text(f"kernel = \"k\"\n{operands}body = '''\n{body}\n'''\n")
+    code, text = run("grad", path, "-o", folder)
+    if code:
+        return [f"{name}: {text}"]
+    written = (folder / "k_backward.toml").read_text()
+    out = [f"{name}: {part!r} is missing:\n{written}" for part in said if part not in written]
+    out += [f"{name}: there is {part!r}:\n{written}" for part in unsaid if part in written]
+    code, text = run("verify", "--grad", path, "--seeds", 1)
+    return out + ([f"{name}: {text}\n{written}"] if code else [])
+
+
+wrong = []
+for name, case in CASES.items():
+    with tempfile.TemporaryDirectory() as folder:
+        wrong += check(name, *case, Path(folder))
+print("\n".join(wrong) or f"{len(CASES)} cases are right")
+sys.exit(1 if wrong else 0)
