@@ -173,6 +173,8 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::assign:
     if (!in_lanes(n.target))
       return false;
+    if (written_.count(&n) != 0 || placed(Standing::within, [&] { return record(n, siblings); }))
+      return true;
     return placed(analysis_.is_vector(n.target, lane_) ? Standing::named : Standing::alone, [&] {
       if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
         store_elsewhere(n);

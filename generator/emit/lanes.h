@@ -150,6 +150,9 @@ private:
   int64_t fields_of(const PlanNode &loop);
   std::string record_of(const PlanNode &node, const PlanNode &loop, int64_t fields);
   bool records(const PlanNode &loop);
+  std::optional<int64_t> field_of(const PlanNode &node);
+  std::vector<const PlanNode *> fields_from(const PlanNode &first, const std::vector<PlanNode> &siblings);
+  bool record(const PlanNode &first, const std::vector<PlanNode> &siblings);
   std::string chosen_lanes(const PlanNode &fold, const std::vector<PlanNode> &siblings);
   bool is_worth_skipping(ExprId value) const;
   void fold_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
@@ -213,6 +216,7 @@ private:
   std::map<VarId, std::string>
       unmasked_;                        // the mask under which a variable came to life, or of the loop whose own it is
   std::map<VarId, std::string> fields_; // outputs of which a loop makes records -> the vector of the field at hand
+  std::set<const PlanNode *> written_;  // statements whose field a record has
   std::vector<Accumulator> accumulators_;
   Standing place_ = Standing::elsewhere;
   std::map<std::string, std::string> gathered_; // the names of what the statement at hand gathers

@@ -336,7 +336,7 @@ Code LanePrinter::read(const Expr &e, ExprId id) {
   if (step.kind == LaneStep::Kind::any || analysis_.guarded(e, lane_))
     return gather(id);
   // Under a condition, points may be inside by that condition only.
-  if (!mask_.empty() && (analysis_.may_end_early(e.ref, e.coords) || (e.safe && analysis_.hazardous(id))))
+  if (!mask_.empty() && analysis_.may_leave(e))
     return gather(id);
   const Var &var = kernel_.vars[e.ref];
   const std::string guard = guard_of(e);

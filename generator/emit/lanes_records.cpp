@@ -1,8 +1,9 @@
-// Small records that lanes write, one field a round of a loop inside: vectors of the fields are put together and stored
-// whole.
+// Small records that lanes write, one field a round of a loop inside, or one a statement: vectors of the fields are put
+// together and stored whole.
 #include "emit/lanes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "plan/access.h"
 #include "plan/exprs.h"
@@ -10,9 +11,11 @@
 namespace kgen {
 namespace {
 
-bool reads_any(const Kernel &kernel, const PlanNode &loop, VarId var) {
+constexpr int64_t kMostFields = 4;
+
+bool reads_any(const Kernel &kernel, const PlanNode &node, VarId var) {
   bool found = false;
-  for_each_node(loop, [&](const PlanNode &n) {
+  for_each_node(node, [&](const PlanNode &n) {
     for (ExprId id : expressions_of(n))
       found = found || reads(kernel, id, var);
   });
@@ -23,7 +26,6 @@ bool reads_any(const Kernel &kernel, const PlanNode &loop, VarId var) {
 
 // The number of fields, where all of them are met; else 0.
 int64_t LanePrinter::fields_of(const PlanNode &loop) {
-  constexpr int64_t kMostFields = 4;
   const std::optional<int64_t> most = most_positions(kernel_.axes[loop.axis]);
   if (loop.kind != PlanNode::Kind::loop || !mask_.empty() || loop.reversed || loop.parts > 0 || loop.share != kNone ||
       loop.end != kNone || !most || *most < 2 || *most > kMostFields)
@@ -42,6 +44,60 @@ std::string LanePrinter::record_of(const PlanNode &n, const PlanNode &loop, int6
     return "";
   const std::string element = printer_.element(n.target, {}, {}), field = " + " + printer_.axis_name(loop.axis) + "]";
   return element.ends_with(field) ? element.substr(0, element.size() - field.size()) + "]" : "";
+}
+
+// Which field of its records the statement writes: `at(o, C = 1) = v`.
+std::optional<int64_t> LanePrinter::field_of(const PlanNode &n) {
+  if (n.kind != PlanNode::Kind::assign || n.coords.size() != 1 || !n.indices.empty() || n.scatter_add)
+    return std::nullopt;
+  const Var &var = kernel_.vars[n.target];
+  const Expr &at = kernel_.expr(n.coords[0].value);
+  if (printer_.plan.storage[n.target].kind != Storage::Kind::argument || var.strided || var.alias != kNone ||
+      var.type == Type::boolean || var.dims.empty() || var.dims.back().axis != n.coords[0].axis ||
+      at.op != Op::constant)
+    return std::nullopt;
+  const Size &fields = var.dims.back().extent;
+  const bool fits = fields.is_integer() && fields.value >= 2 && fields.value <= kMostFields && at.integer >= 0 &&
+                    at.integer < fields.value && analysis_.step_of(n.target, n.coords, lane_).stride == fields;
+  return fits ? std::optional(at.integer) : std::nullopt;
+}
+
+// The statements from this one on, by the field that they write, where they write all of a record.
+std::vector<const PlanNode *> LanePrinter::fields_from(const PlanNode &first, const std::vector<PlanNode> &siblings) {
+  if (!mask_.empty() || !field_of(first))
+    return {};
+  const auto count = static_cast<size_t>(kernel_.vars[first.target].dims.back().extent.value);
+  std::vector<const PlanNode *> fields(count);
+  const auto at = static_cast<size_t>(&first - siblings.data());
+  if (at + count > siblings.size())
+    return {};
+  for (size_t i = at; i < at + count; ++i) {
+    const PlanNode &n = siblings[i];
+    const std::optional<int64_t> field = n.target == first.target ? field_of(n) : std::nullopt;
+    if (!field || fields[static_cast<size_t>(*field)] != nullptr || reads_any(kernel_, n, n.target))
+      return {};
+    fields[static_cast<size_t>(*field)] = &n;
+  }
+  return fields;
+}
+
+// The statement and those behind it that write a record; false: they write none.
+bool LanePrinter::record(const PlanNode &first, const std::vector<PlanNode> &siblings) {
+  const std::vector<const PlanNode *> fields = fields_from(first, siblings);
+  if (fields.empty())
+    return false;
+  const Type type = kernel_.vars[first.target].type;
+  note(type);
+  std::string values;
+  for (const PlanNode *n : fields) {
+    values += (values.empty() ? "" : ", ") +
+              stored({widened(n->value, kernel_.expr(n->value).type)}, kernel_.expr(n->value).type, type);
+    if (n != &first)
+      written_.insert(n);
+  }
+  printer_.lines.add(helper("store_fields") + "(&" + printer_.element(first.target, fields[0]->coords, {}) + ", " +
+                     active_ + ", {" + values + "});");
+  return true;
 }
 
 // The loop with its records; false: it has none.
