@@ -6,16 +6,12 @@
 // Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
 // Phase 3: threads share B*N, neighbours along B*N.
 // Bytes that giou_loss_padded_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
-// Where an output is not wanted: one step after the other.
 
 #include "giou_loss_padded_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
 
-#include <algorithm>
-#include <cmath>
-
 #include "../kgen_openmp.h"
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
@@ -24,7 +20,7 @@
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -160,413 +156,81 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
                 choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
                        choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
                               Value<T>(0)));
-            const auto d_width_t = d_joined * height_t;
-            const auto d_height_t = d_joined * width_t;
-            const auto d_width_p = d_joined * height_p;
-            const auto d_height_p = d_joined * width_p;
-            store_every(&d_pred[bn * 4], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, height_p,
-                            choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                   -d_hull_width,
-                                   choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                       -d_shared_width,
-                                       choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_width, Value<T>(0))))));
-            store_every(&d_pred[bn * 4 + 1], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, width_p,
-                            choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                   -d_hull_height,
-                                   choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                       -d_shared_height,
-                                       choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_height, Value<T>(0))))));
-            store_every(&d_pred[bn * 4 + 2], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                            d_hull_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                            d_shared_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                                     d_width_p));
-            store_every(&d_pred[bn * 4 + 3], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                            d_hull_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                            d_shared_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                                     d_height_p));
-            store_every(&d_target[bn * 4], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, height_t,
-                            choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                   -d_hull_width,
-                                   choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                       -d_shared_width,
-                                       choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_width, Value<T>(0))))));
-            store_every(&d_target[bn * 4 + 1], 4, active,
-                        to_stored<T>(multiply_add(
-                            -d_joined, width_t,
-                            choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) <
-                                       to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                   -d_hull_height,
-                                   choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                              to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                          -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) >
-                                           to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                       -d_shared_height,
-                                       choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                                  to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                              -Value<T>(0.5) * d_shared_height, Value<T>(0))))));
-            store_every(&d_target[bn * 4 + 2], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                            d_hull_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                            d_shared_width,
-                                            choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                                     d_width_t));
-            store_every(&d_target[bn * 4 + 3], 4, active,
-                        to_stored<T>(choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) >
-                                                to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                            d_hull_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                                     choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) <
-                                                to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                            d_shared_height,
-                                            choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                                   Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                                     d_height_t));
+            Vector<T> d_width_t = Value<T>(0);
+            Vector<T> d_height_t = Value<T>(0);
+            if (d_target != nullptr) {
+              d_width_t = d_joined * height_t;
+              d_height_t = d_joined * width_t;
+            }
+            if (d_pred != nullptr) {
+              const auto d_width_p = d_joined * height_p;
+              const auto d_height_p = d_joined * width_p;
+              store_fields(&d_pred[bn * 4], active, {to_stored<T>(multiply_add(-d_joined, height_p,
+                  choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) < to_value<T>(load_field<4,
+                  0>(&target[bn * 4], active)), -d_hull_width, choose(to_value<T>(load_field<4, 0>(&pred[bn *
+                  4], active)) == to_value<T>(load_field<4, 0>(&target[bn * 4], active)), -Value<T>(0.5) *
+                  d_hull_width, Value<T>(0))) + choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) >
+                  to_value<T>(load_field<4, 0>(&target[bn * 4], active)), -d_shared_width,
+                  choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  0>(&target[bn * 4], active)), -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
+                  to_stored<T>(multiply_add(-d_joined, width_p, choose(to_value<T>(load_field<4, 1>(&pred[bn *
+                  4], active)) < to_value<T>(load_field<4, 1>(&target[bn * 4], active)), -d_hull_height,
+                  choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  1>(&target[bn * 4], active)), -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                  choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) > to_value<T>(load_field<4,
+                  1>(&target[bn * 4], active)), -d_shared_height, choose(to_value<T>(load_field<4, 1>(&pred[bn
+                  * 4], active)) == to_value<T>(load_field<4, 1>(&target[bn * 4], active)), -Value<T>(0.5) *
+                  d_shared_height, Value<T>(0))))), to_stored<T>((choose(to_value<T>(load_field<4, 2>(&pred[bn
+                  * 4], active)) > to_value<T>(load_field<4, 2>(&target[bn * 4], active)), d_hull_width,
+                  choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  2>(&target[bn * 4], active)), Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                  choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) < to_value<T>(load_field<4,
+                  2>(&target[bn * 4], active)), d_shared_width, choose(to_value<T>(load_field<4, 2>(&pred[bn *
+                  4], active)) == to_value<T>(load_field<4, 2>(&target[bn * 4], active)), Value<T>(0.5) *
+                  d_shared_width, Value<T>(0))) + d_width_p)), to_stored<T>((choose(to_value<T>(load_field<4,
+                  3>(&pred[bn * 4], active)) > to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
+                  d_hull_height, choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
+                  to_value<T>(load_field<4, 3>(&target[bn * 4], active)), Value<T>(0.5) * d_hull_height,
+                  Value<T>(0))) + choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) <
+                  to_value<T>(load_field<4, 3>(&target[bn * 4], active)), d_shared_height,
+                  choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  3>(&target[bn * 4], active)), Value<T>(0.5) * d_shared_height, Value<T>(0))) +
+                  d_height_p))});
+            }
+            if (d_target != nullptr) {
+              store_fields(&d_target[bn * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
+                  choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active)) < to_value<T>(load_field<4,
+                  0>(&pred[bn * 4], active)), -d_hull_width, choose(to_value<T>(load_field<4, 0>(&pred[bn *
+                  4], active)) == to_value<T>(load_field<4, 0>(&target[bn * 4], active)), -Value<T>(0.5) *
+                  d_hull_width, Value<T>(0))) + choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active))
+                  > to_value<T>(load_field<4, 0>(&pred[bn * 4], active)), -d_shared_width,
+                  choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  0>(&target[bn * 4], active)), -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
+                  to_stored<T>(multiply_add(-d_joined, width_t, choose(to_value<T>(load_field<4, 1>(&target[bn
+                  * 4], active)) < to_value<T>(load_field<4, 1>(&pred[bn * 4], active)), -d_hull_height,
+                  choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  1>(&target[bn * 4], active)), -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                  choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) > to_value<T>(load_field<4,
+                  1>(&pred[bn * 4], active)), -d_shared_height, choose(to_value<T>(load_field<4, 1>(&pred[bn *
+                  4], active)) == to_value<T>(load_field<4, 1>(&target[bn * 4], active)), -Value<T>(0.5) *
+                  d_shared_height, Value<T>(0))))), to_stored<T>((choose(to_value<T>(load_field<4,
+                  2>(&target[bn * 4], active)) > to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
+                  d_hull_width, choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
+                  to_value<T>(load_field<4, 2>(&target[bn * 4], active)), Value<T>(0.5) * d_hull_width,
+                  Value<T>(0))) + choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) <
+                  to_value<T>(load_field<4, 2>(&pred[bn * 4], active)), d_shared_width,
+                  choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  2>(&target[bn * 4], active)), Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
+                  to_stored<T>((choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) >
+                  to_value<T>(load_field<4, 3>(&pred[bn * 4], active)), d_hull_height,
+                  choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) == to_value<T>(load_field<4,
+                  3>(&target[bn * 4], active)), Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                  choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) < to_value<T>(load_field<4,
+                  3>(&pred[bn * 4], active)), d_shared_height, choose(to_value<T>(load_field<4, 3>(&pred[bn *
+                  4], active)) == to_value<T>(load_field<4, 3>(&target[bn * 4], active)), Value<T>(0.5) *
+                  d_shared_height, Value<T>(0))) + d_height_t))});
+            }
           });
-    }
-  });
-}
-
-// Where the intermediates lie in the workspace.
-template <class T>
-struct GiouLossPaddedBackwardInPartWorkspace {
-  int64_t width_p, height_p, width_t, height_t, d_joined, d_hull_height, d_hull_width, d_shared_height,
-      d_shared_width;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedBackwardInPartWorkspace(int64_t B, int64_t N) {
-    width_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    height_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    width_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    height_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_joined = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_hull_height = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_hull_width = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_shared_height = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_shared_width = reserve(bytes, B * N, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-template <class T>
-void giou_loss_padded_backward_in_part(const Stored<T>* pred, const Stored<T>* target, const bool* mask,
-                                       const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
-                                       Stored<T>* d_target, int64_t B, int64_t N, char* workspace) {
-  const GiouLossPaddedBackwardInPartWorkspace<T> space(B, N);
-  Value<T>* const width_p = reinterpret_cast<Value<T>*>(workspace + space.width_p);
-  Value<T>* const height_p = reinterpret_cast<Value<T>*>(workspace + space.height_p);
-  Value<T>* const width_t = reinterpret_cast<Value<T>*>(workspace + space.width_t);
-  Value<T>* const height_t = reinterpret_cast<Value<T>*>(workspace + space.height_t);
-  Value<T>* const d_joined = reinterpret_cast<Value<T>*>(workspace + space.d_joined);
-  Value<T>* const d_hull_height = reinterpret_cast<Value<T>*>(workspace + space.d_hull_height);
-  Value<T>* const d_hull_width = reinterpret_cast<Value<T>*>(workspace + space.d_hull_width);
-  Value<T>* const d_shared_height = reinterpret_cast<Value<T>*>(workspace + space.d_shared_height);
-  Value<T>* const d_shared_width = reinterpret_cast<Value<T>*>(workspace + space.d_shared_width);
-  if (d_pred != nullptr || d_target != nullptr) {
-    int64_t count_mask = 0;
-    // One pass along bn: count_mask.
-    for (int64_t bn_block = 0; bn_block < B * N; bn_block += 32768) {
-      Lanes<int32_t, kLanes32> count_mask_lanes = 0;
-      for_lanes<kLanes32>(bn_block, smaller(bn_block + 32768, B * N),
-                          [=, &count_mask_lanes](int64_t bn, auto active) IN_SET {
-                            count_mask_lanes += keep(active, convert<int32_t>(load(&mask[bn], active)), 0);
-                          });
-      count_mask =
-          count_mask + across(count_mask_lanes, [](auto one, auto other) IN_SET { return one + other; });
-    }
-    // One pass along bn: fills 9 values.
-    for_lanes<kLanesOf<T>>(0, B * N, [=](int64_t bn, auto active) IN_SET {
-      const auto width_p_here = to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) -
-                                to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
-      store(&width_p[bn], active, width_p_here);
-      const auto height_p_here = to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) -
-                                 to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
-      store(&height_p[bn], active, height_p_here);
-      const auto width_t_here = to_value<T>(load_field<4, 2>(&target[bn * 4], active)) -
-                                to_value<T>(load_field<4, 0>(&target[bn * 4], active));
-      store(&width_t[bn], active, width_t_here);
-      const auto height_t_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active)) -
-                                 to_value<T>(load_field<4, 1>(&target[bn * 4], active));
-      store(&height_t[bn], active, height_t_here);
-      const auto area_p = width_p_here * height_p_here;
-      const auto area_t = width_t_here * height_t_here;
-      const auto shared_width = minimum(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                        to_value<T>(load_field<4, 2>(&target[bn * 4], active))) -
-                                maximum(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                        to_value<T>(load_field<4, 0>(&target[bn * 4], active)));
-      const auto shared_height = minimum(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                         to_value<T>(load_field<4, 3>(&target[bn * 4], active))) -
-                                 maximum(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                         to_value<T>(load_field<4, 1>(&target[bn * 4], active)));
-      const auto larger_shared_width = maximum(shared_width, Value<T>(0));
-      const auto larger_shared_height = maximum(shared_height, Value<T>(0));
-      const auto overlap = larger_shared_width * larger_shared_height;
-      const auto hull_width = maximum(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                      to_value<T>(load_field<4, 2>(&target[bn * 4], active))) -
-                              minimum(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                                      to_value<T>(load_field<4, 0>(&target[bn * 4], active)));
-      const auto hull_height = maximum(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                                       to_value<T>(load_field<4, 3>(&target[bn * 4], active))) -
-                               minimum(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                                       to_value<T>(load_field<4, 1>(&target[bn * 4], active)));
-      const auto larger_hull_width = maximum(hull_width, Value<T>(0));
-      const auto larger_hull_height = maximum(hull_height, Value<T>(0));
-      const auto hull = larger_hull_width * larger_hull_height;
-      const auto joined = area_p + area_t - overlap;
-      const auto larger_joined = maximum(joined, Value<T>(1e-05));
-      const auto quotient_overlap = overlap / larger_joined;
-      const auto larger_hull = maximum(hull, Value<T>(1e-05));
-      const auto quotient_hull = (hull - joined) / larger_hull;
-      const auto mask_here = load(&mask[bn], active);
-      const auto d_each =
-          (d_giou != nullptr ? to_value<T>(load(&d_giou[bn], active)) : Vector<T>(Value<T>(0))) -
-          quotient(convert<Value<T>>(convert<int32_t>(mask_here)) *
-                       (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)),
-                   Value<T>(maximum(count_mask, int64_t{1})));
-      const auto d_joined_here =
-          d_each * convert<Value<T>>(convert<int32_t>(mask_here)) / larger_hull +
-          choose(joined > Value<T>(1e-05),
-                 -d_each * convert<Value<T>>(convert<int32_t>(mask_here)) * quotient_overlap / larger_joined,
-                 choose(joined == Value<T>(1e-05),
-                        -Value<T>(0.5) * d_each * convert<Value<T>>(convert<int32_t>(mask_here)) *
-                            quotient_overlap / larger_joined,
-                        Value<T>(0)));
-      store(&d_joined[bn], active, d_joined_here);
-      const auto d_hull =
-          choose(hull > Value<T>(1e-05),
-                 d_each * convert<Value<T>>(convert<int32_t>(mask_here)) * quotient_hull / larger_hull,
-                 choose(hull == Value<T>(1e-05),
-                        Value<T>(0.5) * d_each * convert<Value<T>>(convert<int32_t>(mask_here)) *
-                            quotient_hull / larger_hull,
-                        Value<T>(0))) -
-          d_each * convert<Value<T>>(convert<int32_t>(mask_here)) / larger_hull;
-      store(&d_hull_height[bn], active,
-            choose(
-                hull_height > Value<T>(0), d_hull * larger_hull_width,
-                choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0))));
-      store(&d_hull_width[bn], active,
-            choose(
-                hull_width > Value<T>(0), d_hull * larger_hull_height,
-                choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0))));
-      const auto d_overlap =
-          d_each * convert<Value<T>>(convert<int32_t>(mask_here)) / larger_joined - d_joined_here;
-      store(&d_shared_height[bn], active,
-            choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                          Value<T>(0))));
-      store(&d_shared_width[bn], active,
-            choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                          Value<T>(0))));
-    });
-  }
-  in_parallel(B * N > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += 4096) {
-      // One pass along bn: fills d_pred and d_target.
-      for_lanes<kLanesOf<T>>(bn_first, smaller(bn_first + 4096, B * N), [=](int64_t bn, auto active) IN_SET {
-        Vector<T> d_width_t = Value<T>(0);
-        Vector<T> d_height_t = Value<T>(0);
-        if (d_target != nullptr) {
-          d_width_t = load(&d_joined[bn], active) * load(&height_t[bn], active);
-          d_height_t = load(&d_joined[bn], active) * load(&width_t[bn], active);
-        }
-        if (d_pred != nullptr) {
-          const auto d_width_p = load(&d_joined[bn], active) * load(&height_p[bn], active);
-          const auto d_height_p = load(&d_joined[bn], active) * load(&width_p[bn], active);
-          store_every(
-              &d_pred[bn * 4], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&height_p[bn], active),
-                  choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) <
-                             to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                         -load(&d_hull_width[bn], active),
-                         choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                      choose(
-                          to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) >
-                              to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                          -load(&d_shared_width[bn], active),
-                          choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                     to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                 -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))))));
-          store_every(
-              &d_pred[bn * 4 + 1], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&width_p[bn], active),
-                  choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) <
-                             to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                         -load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                      choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) >
-                                 to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                             -load(&d_shared_height[bn], active),
-                             choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                        to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                    -Value<T>(0.5) * load(&d_shared_height[bn], active),
-                                    Value<T>(0))))));
-          store_every(&d_pred[bn * 4 + 2], 4, active,
-                      to_stored<T>(
-                          choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) >
-                                     to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                 load(&d_hull_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                          choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) <
-                                     to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                 load(&d_shared_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
-                          d_width_p));
-          store_every(
-              &d_pred[bn * 4 + 3], 4, active,
-              to_stored<T>(
-                  choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) >
-                             to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                         load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                  choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) <
-                             to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                         load(&d_shared_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
-                  d_height_p));
-        }
-        if (d_target != nullptr) {
-          store_every(
-              &d_target[bn * 4], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&height_t[bn], active),
-                  choose(to_value<T>(load_field<4, 0>(&target[bn * 4], active)) <
-                             to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                         -load(&d_hull_width[bn], active),
-                         choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                      choose(
-                          to_value<T>(load_field<4, 0>(&target[bn * 4], active)) >
-                              to_value<T>(load_field<4, 0>(&pred[bn * 4], active)),
-                          -load(&d_shared_width[bn], active),
-                          choose(to_value<T>(load_field<4, 0>(&pred[bn * 4], active)) ==
-                                     to_value<T>(load_field<4, 0>(&target[bn * 4], active)),
-                                 -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))))));
-          store_every(
-              &d_target[bn * 4 + 1], 4, active,
-              to_stored<T>(multiply_add(
-                  -load(&d_joined[bn], active), load(&width_t[bn], active),
-                  choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) <
-                             to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                         -load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                      choose(to_value<T>(load_field<4, 1>(&target[bn * 4], active)) >
-                                 to_value<T>(load_field<4, 1>(&pred[bn * 4], active)),
-                             -load(&d_shared_height[bn], active),
-                             choose(to_value<T>(load_field<4, 1>(&pred[bn * 4], active)) ==
-                                        to_value<T>(load_field<4, 1>(&target[bn * 4], active)),
-                                    -Value<T>(0.5) * load(&d_shared_height[bn], active),
-                                    Value<T>(0))))));
-          store_every(&d_target[bn * 4 + 2], 4, active,
-                      to_stored<T>(
-                          choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) >
-                                     to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                 load(&d_hull_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                          choose(to_value<T>(load_field<4, 2>(&target[bn * 4], active)) <
-                                     to_value<T>(load_field<4, 2>(&pred[bn * 4], active)),
-                                 load(&d_shared_width[bn], active),
-                                 choose(to_value<T>(load_field<4, 2>(&pred[bn * 4], active)) ==
-                                            to_value<T>(load_field<4, 2>(&target[bn * 4], active)),
-                                        Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
-                          d_width_t));
-          store_every(
-              &d_target[bn * 4 + 3], 4, active,
-              to_stored<T>(
-                  choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) >
-                             to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                         load(&d_hull_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                  choose(to_value<T>(load_field<4, 3>(&target[bn * 4], active)) <
-                             to_value<T>(load_field<4, 3>(&pred[bn * 4], active)),
-                         load(&d_shared_height[bn], active),
-                         choose(to_value<T>(load_field<4, 3>(&pred[bn * 4], active)) ==
-                                    to_value<T>(load_field<4, 3>(&target[bn * 4], active)),
-                                Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
-                  d_height_t));
-        }
-      });
     }
   });
 }
@@ -586,29 +250,19 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
                           {6, d_pred, {B, N, 4}, kMayBeNull},
                           {7, d_target, {B, N, 4}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (B == 0 || N == 0) return 0;
-  if (d_pred != nullptr && d_target != nullptr) {
-    const GiouLossPaddedBackwardWorkspace space(B, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data);
-    return 0;
-  }
-  const GiouLossPaddedBackwardInPartWorkspace<T> space(B, N);
+  if (B == 0 || N == 0 || (d_pred == nullptr && d_target == nullptr)) return 0;
+  const GiouLossPaddedBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  giou_loss_padded_backward_in_part<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N,
-                                       memory.data);
+  giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class T>
 int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return std::max(GiouLossPaddedBackwardWorkspace(B, N).bytes,
-                  GiouLossPaddedBackwardInPartWorkspace<T>(B, N).bytes);
+  return GiouLossPaddedBackwardWorkspace(B, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -619,9 +273,9 @@ int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
 #if !defined(KGEN_SET)
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
+#define GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                \
   extern "C" int64_t giou_loss_padded_backward_##NAME##_openmp_workspace(int64_t B, int64_t N) {            \
-    BY_SET(return workspace_of_giou_loss_padded_backward<T>(B, N))                                          \
+    BY_SET(return workspace_of_giou_loss_padded_backward(B, N))                                             \
   }                                                                                                         \
   extern "C" int giou_loss_padded_backward_##NAME##_openmp(                                                 \
       const STORED* pred, const STORED* target, const bool* mask, const STORED* d_giou,                     \
@@ -631,8 +285,8 @@ int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
                                                       B, N, workspace, workspace_bytes))                    \
   }
 GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f32, float, float)
-GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
-GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
+GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
 GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_padded_backward_openmp_instructions(void) {

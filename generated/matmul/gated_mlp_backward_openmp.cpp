@@ -43,7 +43,7 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -444,23 +444,6 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
     for (int64_t h = 0; h < H; ++h) {
       for (int64_t m = 0; m < M; ++m) {
         float sum_x = 0.0f;
-        if (d_x != nullptr || d_gate != nullptr || d_up != nullptr || d_down != nullptr) {
-          float sum_x_gate = 0.0f;
-          // One pass along k: sum_x_gate.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_x_gate_lanes = 0.0f;
-            for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
-                                [=, &sum_x_gate_lanes](int64_t k, auto active) IN_SET {
-                                  add_product(sum_x_gate_lanes, active, load(&x[m * K + k], active),
-                                              load_every(&gate[k * H + h], H, active));
-                                });
-            sum_x_gate += across(sum_x_gate_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          }
-          sum_x = sum_x_gate;
-        }
-        if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
-          value_sum_x[m * H + h] = rounded(sum_x * sigmoid(sum_x));
-        }
         if (d_x != nullptr || d_gate != nullptr || d_down != nullptr) {
           float sum_x_up = 0.0f;
           // One pass along k: sum_x_up.
@@ -475,7 +458,6 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
           }
           sum_x_along_k[m * H + h] = sum_x_up;
         }
-        if (d_down != nullptr) hidden[m] = rounded(value_sum_x[m * H + h] * sum_x_along_k[m * H + h]);
         if (d_x != nullptr || d_gate != nullptr || d_up != nullptr) {
           float sum_d_z_down = 0.0f;
           // One pass along n: sum_d_z_down.
@@ -490,6 +472,20 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
           }
           d_hidden[m * H + h] = sum_d_z_down;
         }
+        // One pass along k: sum_x.
+        for (int64_t k_block = 0; k_block < K; k_block += 4096) {
+          Sum<float, kLanes32> sum_x_lanes = 0.0f;
+          for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
+                              [=, &sum_x_lanes](int64_t k, auto active) IN_SET {
+                                add_product(sum_x_lanes, active, load(&x[m * K + k], active),
+                                            load_every(&gate[k * H + h], H, active));
+                              });
+          sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
+          value_sum_x[m * H + h] = rounded(sum_x * sigmoid(sum_x));
+        }
+        if (d_down != nullptr) hidden[m] = rounded(value_sum_x[m * H + h] * sum_x_along_k[m * H + h]);
         if (d_x != nullptr || d_gate != nullptr) {
           sigmoid_sum_x[m * H + h] = sigmoid(sum_x);
           share[m * H + h] = multiply_add(sum_x, sigmoid(-sum_x), 1.0f);
@@ -578,7 +574,9 @@ int launch_gated_mlp_backward(const float* x, const float* gate, const float* up
                           {8, d_up, {K, H}, kMayBeNull},
                           {9, d_down, {H, N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || K == 0) && (K == 0 || H == 0) && (H == 0 || N == 0)) return 0;
+  if (((M == 0 || K == 0) && (K == 0 || H == 0) && (H == 0 || N == 0)) ||
+      (d_x == nullptr && d_gate == nullptr && d_up == nullptr && d_down == nullptr))
+    return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (d_x != nullptr && d_gate != nullptr && d_up != nullptr && d_down != nullptr) {
     const GatedMlpBackwardWorkspace space(M, K, H, N);

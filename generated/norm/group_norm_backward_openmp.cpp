@@ -24,7 +24,7 @@
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -356,7 +356,9 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {3, d_y, {B, G, C, H, W}},        {4, d_x, {B, G, C, H, W}, kMayBeNull},
                           {5, d_gamma, {G, C}, kMayBeNull}, {6, d_beta, {G, C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) return 0;
+  if (((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) ||
+      (d_x == nullptr && d_gamma == nullptr && d_beta == nullptr))
+    return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);

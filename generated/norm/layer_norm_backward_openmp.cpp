@@ -31,7 +31,7 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 24
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -507,7 +507,8 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {5, d_gamma, {N}, kMayBeNull},
                           {6, d_beta, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (((rows == 0 || N == 0) && N == 0) || (d_x == nullptr && d_gamma == nullptr && d_beta == nullptr))
+    return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const LayerNormBackwardWorkspace<T> space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);

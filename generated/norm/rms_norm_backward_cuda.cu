@@ -158,46 +158,35 @@ cudaError_t rms_norm_backward_f32(const float* x, const float* gamma, const floa
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardF32InPartWorkspace {
-  int64_t product_x;
+  int64_t scale_x;
   int64_t bytes = 0;
 
   explicit RmsNormBackwardF32InPartWorkspace(int64_t rows, int64_t N) {
-    product_x = reserve(bytes, rows * N, 4);
+    (void)N;
+    scale_x = reserve(bytes, rows, 4);
   }
 };
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     rms_norm_backward_f32_in_part_part1_kernel(const float* x, const float* gamma, const float* d_y,
-                                               float* d_x, float* d_gamma, Index rows, Index N,
-                                               float* product_x) {
+                                               float* d_x, Index rows, Index N, float* scale_x) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
-    float scale_x = 0.0f;
-    if (d_x != nullptr || d_gamma != nullptr) {
-      float sum_x_squared = 0.0f;
-      float sum_x_squared_own = 0.0f;
-      for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = kWide ? 4 : Index(N - n_first);
-        const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
+    float sum_x_squared = 0.0f;
+    float sum_x_squared_own = 0.0f;
+    for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
+      const Index remaining = kWide ? 4 : Index(N - n_first);
+      const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (i < remaining) sum_x_squared_own += x_pack[i] * x_pack[i];
-        }
+      for (int i = 0; i < 4; ++i) {
+        if (i < remaining) sum_x_squared_own += x_pack[i] * x_pack[i];
       }
-      sum_x_squared =
-          sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
-      scale_x = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
-      for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-        const Index remaining = kWide ? 4 : Index(N - n_first);
-        const auto x_pack = load_pack<4, 1, kWide>(&x[row * N + n_first], remaining);
-        Pack<float, 4> product_x_pack;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) product_x_pack[i] = x_pack[i] * scale_x;
-        store_pack<kWide>(&product_x[row * N + n_first], product_x_pack, remaining);
-      }
-      __syncthreads();
     }
+    sum_x_squared =
+        sum_x_squared + block_fold(sum_x_squared_own, [](float a, float b) { return float(a + b); });
+    if (threadIdx.x == 0) scale_x[row] = rsqrtf(sum_x_squared / float(int64_t(N)) + 1e-06f);
+    __syncthreads();
     if (d_x != nullptr) {
       float sum_d_y_x_gamma = 0.0f;
       float sum_d_y_x_gamma_own = 0.0f;
@@ -215,9 +204,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       sum_d_y_x_gamma =
           sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own, [](float a, float b) { return float(a + b); });
       for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
-        d_x[row * N + n] = (d_y[row * N + n] * gamma[n] -
-                            scale_x * product_x[row * N + n] * (sum_d_y_x_gamma / float(int64_t(N)))) *
-                           scale_x;
+        const float product_x = x[row * N + n] * scale_x[row];
+        d_x[row * N + n] =
+            (d_y[row * N + n] * gamma[n] - scale_x[row] * product_x * (sum_d_y_x_gamma / float(int64_t(N)))) *
+            scale_x[row];
       }
       __syncthreads();
     }
@@ -226,15 +216,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 __global__ void __launch_bounds__(256)
-    rms_norm_backward_f32_in_part_part2_kernel(const float* d_y, float* d_gamma, Index rows, Index N,
-                                               float* product_x) {
+    rms_norm_backward_f32_in_part_part2_kernel(const float* x, const float* d_y, float* d_gamma, Index rows,
+                                               Index N, float* scale_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
   if (d_gamma != nullptr) {
     float sum_d_y_product_x = 0.0f;
     // One pass along row: sum_d_y_product_x.
-    for (Index row = 0; row < rows; ++row) sum_d_y_product_x += d_y[row * N + n] * product_x[row * N + n];
+    for (Index row = 0; row < rows; ++row) {
+      const float product_x = x[row * N + n] * scale_x[row];
+      sum_d_y_product_x += d_y[row * N + n] * product_x;
+    }
     d_gamma[n] = sum_d_y_product_x;
   }
 }
@@ -245,18 +238,18 @@ cudaError_t rms_norm_backward_f32_in_part(const float* x, const float* gamma, co
                                           cudaStream_t stream) {
   const RmsNormBackwardF32InPartWorkspace space(rows, N);
   {
-    const bool wide = aligned({x, workspace, d_y, gamma}) && N % 4 == 0;
+    const bool wide = aligned({x, d_y, gamma}) && N % 4 == 0;
     if (const cudaError_t error =
             launch(wide ? rms_norm_backward_f32_in_part_part1_kernel<true, Index>
                         : rms_norm_backward_f32_in_part_part1_kernel<false, Index>,
                    smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, d_y, d_x,
-                   d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product_x));
+                   rows, N, reinterpret_cast<float*>(workspace + space.scale_x));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
-          launch(rms_norm_backward_f32_in_part_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, d_y,
-                 d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.product_x));
+          launch(rms_norm_backward_f32_in_part_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, d_y,
+                 d_gamma, rows, N, reinterpret_cast<float*>(workspace + space.scale_x));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -280,7 +273,7 @@ extern "C" int rms_norm_backward_f32_cuda(const float* x, const float* gamma, co
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_gamma, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (((rows == 0 || N == 0) && N == 0) || (d_x == nullptr && d_gamma == nullptr)) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr) {
