@@ -1750,7 +1750,8 @@ constexpr FirstLanes<N> part_of_records(FirstLanes<N> active) {
 
 // One of the `kFields` numbers of each of neighbouring records, of which the first starts at `from`.
 template <int kFields, int kField, class T, class Active, size_t... kLane>
-inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, Active active, std::index_sequence<kLane...>) {
+inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, Active active,
+                                                  std::index_sequence<kLane...>) {
   constexpr int N = sizeof...(kLane);
   const auto a = load(from, part_of_records<0, kFields>(active)).v;
   const auto b = load(from + N, part_of_records<1, kFields>(active)).v;
