@@ -318,27 +318,6 @@ bool is_of_sizes(const Check &c) {
          (c.kind == Check::Kind::relation && !reads_tables(c));
 }
 
-std::string either(const std::string &a, const std::string &b) {
-  const auto term = [](const std::string &text) {
-    return text.find(" && ") == std::string::npos ? text : "(" + text + ")";
-  };
-  return term(a) + " || " + term(b);
-}
-
-// d_x == nullptr && d_w == nullptr; empty: it has an output that is always there.
-std::string wants_nothing(const Kernel &kernel, Printer &p) {
-  std::string all;
-  for (size_t v = 0; v < kernel.vars.size(); ++v) {
-    const Var &var = kernel.vars[v];
-    if (var.kind != Var::Kind::output)
-      continue;
-    if (!var.optional)
-      return "";
-    all += (all.empty() ? "" : " && ") + p.name(static_cast<VarId>(v)) + " == nullptr";
-  }
-  return all;
-}
-
 } // namespace
 
 void print_argument_checks(const Variation &variation, Printer &p, Statuses &statuses, CheckedIn where) {
@@ -366,9 +345,7 @@ void print_checks(const Function &function, const Variation &variation, Printer 
           checks.check(c); // those of bytes have the table of arrays
     print_requirements(p, statuses, where == CheckedIn::device_launcher);
   }
-  std::string nothing = writes_nothing(kernel, p);
-  if (const std::string unwanted = is_query(where) ? "" : wants_nothing(kernel, p); !unwanted.empty())
-    nothing = nothing.empty() ? unwanted : either(nothing, unwanted);
+  const std::string nothing = writes_nothing(kernel, p);
   const bool on_device = where == CheckedIn::device_launcher || where == CheckedIn::device_query;
   if (!nothing.empty() && !(on_device && has_device_tables(kernel))) // else kernels have yet to look at the tables
     p.lines.add("if (" + nothing + ") return 0;");
