@@ -547,9 +547,7 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
                           {8, d_k, {B, H, R, D}, kMayBeNull},
                           {9, d_v, {B, H, R, D}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) ||
-      (d_q == nullptr && d_k == nullptr && d_v == nullptr))
-    return 0;
+  if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;

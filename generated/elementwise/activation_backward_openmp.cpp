@@ -380,7 +380,7 @@ int launch_activation_backward_relu_f32(const Stored<T>* x, const Stored<T>* bia
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((rows == 0 || N == 0) && N == 0) || (d_x == nullptr && d_bias == nullptr)) return 0;
+  if ((rows == 0 || N == 0) && N == 0) return 0;
   activation_backward_relu<T>(x, bias, d_y, d_x, d_bias, rows, N);
   return 0;
 }
@@ -397,7 +397,7 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((rows == 0 || N == 0) && N == 0) || (d_x == nullptr && d_bias == nullptr)) return 0;
+  if ((rows == 0 || N == 0) && N == 0) return 0;
   const Space space(rows, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;

@@ -336,7 +336,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
                           {6, d_pred, {B, N, 4}, kMayBeNull},
                           {7, d_target, {B, N, 4}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (B == 0 || N == 0 || (d_pred == nullptr && d_target == nullptr)) return 0;
+  if (B == 0 || N == 0) return 0;
   const GiouLossConditionalBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;

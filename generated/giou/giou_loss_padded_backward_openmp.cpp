@@ -250,7 +250,7 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
                           {6, d_pred, {B, N, 4}, kMayBeNull},
                           {7, d_target, {B, N, 4}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (B == 0 || N == 0 || (d_pred == nullptr && d_target == nullptr)) return 0;
+  if (B == 0 || N == 0) return 0;
   const GiouLossPaddedBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;

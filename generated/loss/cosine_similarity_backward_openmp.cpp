@@ -475,7 +475,7 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
                           {5, d_x, {M, N}, kMayBeNull},
                           {6, d_y, {M, N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (M == 0 || N == 0 || (d_x == nullptr && d_y == nullptr)) return 0;
+  if (M == 0 || N == 0) return 0;
   if (d_x != nullptr && d_y != nullptr && N <= 15) {
     cosine_similarity_backward_short<T>(x, y, similarity, d_similarity, d_x, d_y, M, N);
     return 0;

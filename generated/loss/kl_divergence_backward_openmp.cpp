@@ -108,7 +108,7 @@ int launch_kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* 
                           {5, d_prediction, {B, V}, kMayBeNull},
                           {6, d_target, {B, V}, kMayBeNull}};
   if (const int status = check_arrays(arrays, {{6, 1}})) return status;
-  if (B == 0 || V == 0 || (d_prediction == nullptr && d_target == nullptr)) return 0;
+  if (B == 0 || V == 0) return 0;
   if (d_prediction != nullptr && d_target != nullptr) {
     kl_divergence_backward<S, T>(prediction, target, d_loss, d_mean_loss, d_prediction, d_target, B, V);
     return 0;

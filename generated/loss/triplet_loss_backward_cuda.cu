@@ -250,7 +250,7 @@ int launch_triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* posit
                           {7, d_positive, {B, D}, kMayBeNull},
                           {8, d_negative, {B, D}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (B == 0 || D == 0 || (d_anchor == nullptr && d_positive == nullptr && d_negative == nullptr)) return 0;
+  if (B == 0 || D == 0) return 0;
   const bool small = larger(larger(B * D, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_anchor != nullptr && d_positive != nullptr && d_negative != nullptr) {

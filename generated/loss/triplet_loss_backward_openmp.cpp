@@ -421,7 +421,7 @@ int launch_triplet_loss_backward(const AnchorElement* anchor, const AnchorElemen
                           {7, d_positive, {B, D}, kMayBeNull},
                           {8, d_negative, {B, D}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (B == 0 || D == 0 || (d_anchor == nullptr && d_positive == nullptr && d_negative == nullptr)) return 0;
+  if (B == 0 || D == 0) return 0;
   if (d_anchor != nullptr && d_positive != nullptr && d_negative != nullptr && D <= 15) {
     run_short(anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D);
     return 0;

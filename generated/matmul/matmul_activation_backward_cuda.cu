@@ -680,9 +680,7 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) ||
-      (d_x == nullptr && d_y == nullptr && d_bias == nullptr))
-    return 0;
+  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
   const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
@@ -717,9 +715,7 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) ||
-      (d_x == nullptr && d_y == nullptr && d_bias == nullptr))
-    return 0;
+  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
   const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {

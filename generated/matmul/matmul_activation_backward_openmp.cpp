@@ -860,9 +860,7 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) ||
-      (d_x == nullptr && d_y == nullptr && d_bias == nullptr))
-    return 0;
+  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
@@ -890,9 +888,7 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) ||
-      (d_x == nullptr && d_y == nullptr && d_bias == nullptr))
-    return 0;
+  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const Space space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);

@@ -294,9 +294,7 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {3, d_y, {B, G, C, H, W}},        {4, d_x, {B, G, C, H, W}, kMayBeNull},
                           {5, d_gamma, {G, C}, kMayBeNull}, {6, d_beta, {G, C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) ||
-      (d_x == nullptr && d_gamma == nullptr && d_beta == nullptr))
-    return 0;
+  if ((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) return 0;
   const bool small = larger(B * G * C * H * W, G * C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {

@@ -325,9 +325,7 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
       {4, d_y, {B, C, H, W}},      {5, d_x, {B, C, H, W}, kMayBeNull}, {6, d_gamma, {C}, kMayBeNull},
       {7, d_beta, {C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) ||
-      (d_x == nullptr && d_gamma == nullptr && d_beta == nullptr))
-    return 0;
+  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);

@@ -507,8 +507,7 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {5, d_gamma, {N}, kMayBeNull},
                           {6, d_beta, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((rows == 0 || N == 0) && N == 0) || (d_x == nullptr && d_gamma == nullptr && d_beta == nullptr))
-    return 0;
+  if ((rows == 0 || N == 0) && N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const LayerNormBackwardWorkspace<T> space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);

@@ -408,7 +408,7 @@ int launch_rms_norm_backward(const float* x, const float* gamma, const float* d_
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_gamma, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (((rows == 0 || N == 0) && N == 0) || (d_x == nullptr && d_gamma == nullptr)) return 0;
+  if ((rows == 0 || N == 0) && N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr) {
     const RmsNormBackwardF32Workspace space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);

@@ -337,7 +337,7 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
                           {4, d_a, {B, S, C}, kMayBeNull},
                           {5, d_x, {B, S, C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if (B == 0 || S == 0 || C == 0 || (d_a == nullptr && d_x == nullptr)) return 0;
+  if (B == 0 || S == 0 || C == 0) return 0;
   const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
