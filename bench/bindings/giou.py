@@ -1,8 +1,9 @@
 """Forward and backward of a GIoU loss through autograd: giou.py KGEN BATCH
 
-Sides: our operator, torch eager, torch.compile, and JAX under jit. "full": each picture has PREDICTIONS boxes. "ragged":
-floor(|N(0, 3)|) of them, which our operator takes packed; eager torch picks the predictions that have a box, and what is
-compiled for fixed shapes takes padded boxes with a mask. The fastest of the others is what counts.
+A picture has room for BOXES boxes, of which floor(|N(0, 3)|) are there. "padded": all arrays have that room, and a target
+whose bottom is 0 is padding, which each side finds out by itself. "ragged": the boxes that are there, packed; our operator
+also gives the loss of each picture. Sides: our operator in torch and in JAX, torch eager, with all boxes or those it picks,
+torch.compile, and JAX under jit. The fastest of the others is what counts.
 """
 import os
 import pathlib
@@ -19,7 +20,7 @@ import kgen  # noqa: E402
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-PREDICTIONS, EPS, ROUNDS = 16, 1e-5, 60
+BOXES, EPS, ROUNDS = 256, 1e-5, 20
 
 
 def giou(p, t, low, high):
@@ -28,22 +29,28 @@ def giou(p, t, low, high):
     overlap = positive(low(right_p, right_t) - high(left_p, left_t)) * positive(low(bottom_p, bottom_t) - high(top_p, top_t))
     hull = positive(high(right_p, right_t) - low(left_p, left_t)) * positive(high(bottom_p, bottom_t) - low(top_p, top_t))
     joined = (right_p - left_p) * (bottom_p - top_p) + (right_t - left_t) * (bottom_t - top_t) - overlap
-    return overlap / (joined + EPS) - (hull - joined) / (hull + EPS)
+    return overlap / joined.clip(EPS) - (hull - joined) / hull.clip(EPS)
 
 
-def in_torch(p, t, valid, boxes):
+def packed_in_torch(p, t):
+    return (1 - giou(p.unbind(-1), t.unbind(-1), torch.minimum, torch.maximum)).mean()
+
+
+def padded_in_torch(p, t):
+    valid = t[..., 3] != 0
     each = torch.where(valid, 1 - giou(p.unbind(-1), t.unbind(-1), torch.minimum, torch.maximum), 0)
-    return each.sum() / boxes
+    return each.sum() / valid.sum().clip(1)
 
 
-def picked_in_torch(p, t, valid, boxes):
-    p, t = (p, t) if valid.all() else (p[valid], t[valid])
-    return (1 - giou(p.unbind(-1), t.unbind(-1), torch.minimum, torch.maximum)).sum() / boxes
+def picked_in_torch(p, t):
+    valid = t[..., 3] != 0
+    return packed_in_torch(p[valid], t[valid])
 
 
-def in_jax(p, t, valid, boxes):
+def in_jax(p, t):
+    valid = t[..., 3] != 0
     each = giou([p[..., i] for i in range(4)], [t[..., i] for i in range(4)], jax.numpy.minimum, jax.numpy.maximum)
-    return jax.numpy.where(valid, 1 - each, 0).sum() / boxes
+    return jax.numpy.where(valid, 1 - each, 0).sum() / valid.sum().clip(1)
 
 
 def step(loss, p, *others):
@@ -58,28 +65,37 @@ def boxes(shape, dice):
     return np.concatenate([corner, corner + 0.1 + dice.random((*shape, 2), "f4")], -1)
 
 
-def sides(predicted, target, valid, ours):
-    boxes = int(valid.sum())
-    p, t, v = torch.tensor(predicted, requires_grad=True), torch.tensor(target), torch.tensor(valid)
-    gradient = jax.jit(jax.value_and_grad(in_jax), static_argnums=3)
-    arrays = [jax.numpy.asarray(a) for a in (predicted, target, valid)]
-    return {"ours": step(ours, p), "torch eager": step(picked_in_torch, p, t, v, boxes),
-            "torch.compile": step(torch.compile(in_torch, fullgraph=True), p, t, v, boxes),
-            "jax": lambda: jax.block_until_ready(gradient(*arrays, boxes))}
+def gradient(loss, *arrays):
+    compiled = jax.jit(jax.value_and_grad(loss))
+    return lambda: jax.block_until_ready(compiled(*arrays))
+
+
+def sides(predicted, target, ours, in_torch):
+    """`ours`: the loss of predictions and targets, of torch or JAX."""
+    p, t = torch.tensor(predicted, requires_grad=True), torch.tensor(target)
+    arrays = [jax.numpy.asarray(a) for a in (predicted, target)]
+    eager = {f"torch eager, {function.__name__.split('_')[0]}": step(function, p, t) for function in in_torch}
+    return {"ours": step(ours, p, t), "ours in jax": gradient(ours, *arrays), **eager,
+            "torch.compile": step(torch.compile(in_torch[0], fullgraph=True), p, t), "jax": gradient(in_jax, *arrays)}
 
 
 def main():
     batch, dice = int(sys.argv[2]), np.random.default_rng(1)
-    padded, packed = (kgen.load(ROOT / f"specs/giou/loss_{name}.toml", T="f32") for name in ("padded", "packed"))
-    shape, figures = (batch, PREDICTIONS), {}
-    drawn = np.minimum(np.floor(np.abs(dice.normal(0, 3, batch))), PREDICTIONS).astype("i8")
-    for name, counts in (("full", np.full(batch, PREDICTIONS, "i8")), ("ragged", drawn)):
-        valid = np.arange(PREDICTIONS) < counts[:, None]
-        predicted, target = boxes(shape, dice), boxes(shape, dice)
-        t, together = torch.tensor(target), torch.tensor(target[valid])
-        start = torch.tensor(np.concatenate([[0], counts.cumsum()]))
-        ours = {"full": lambda p: padded(p, t)[2], "ragged": lambda p: packed(start, p, together)[1]}[name]
-        times = turns.measure(sides(predicted, target, valid, ours), rounds=ROUNDS, calls=1)
+    padded, packed = (kgen.load(ROOT / f"specs/giou/loss_{name}.toml", T="f32") for name in ("conditional", "ragged"))
+    counts = np.minimum(np.floor(np.abs(dice.normal(0, 3, batch))), BOXES).astype("i8")
+    valid = np.arange(BOXES) < counts[:, None]
+    predicted, target = boxes((batch, BOXES), dice), boxes((batch, BOXES), dice)
+    target[~valid] = 0
+    start = np.concatenate([[0], counts.cumsum()])
+    starts = {torch.Tensor: torch.tensor(start)}
+    in_jax_too = jax.numpy.asarray(start.astype("i4"))
+    of_picture = lambda p: starts.get(type(p), in_jax_too)
+    cases = {"padded": sides(predicted, target, lambda p, t: padded(p, t)[2], (padded_in_torch, picked_in_torch)),
+             "ragged": sides(predicted[valid], target[valid], lambda p, t: packed(of_picture(p), p, t)[2],
+                             (packed_in_torch,))}
+    figures = {}
+    for name, case in cases.items():
+        times = turns.measure(case, rounds=ROUNDS, calls=1)
         figures |= {f"{name}, {side}": value for side, value in turns.best(times).items()}
     turns.tell(figures)
 

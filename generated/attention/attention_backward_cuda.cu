@@ -157,7 +157,7 @@ struct AttentionBackwardD64InPartWorkspace {
     attention_backward_d64_in_part_kernel_tiles =
         reserve(bytes,
                 workspace_tiles(
-                    padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4),
+                    padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4),
                     32768, smaller(B * H, 1024)),
                 1);
   }
@@ -171,42 +171,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                           Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const s = take<float>(tile, R);
   float* const p = take<float>(tile, S * R);
   float* const sum_p = take<float>(tile, S);
   float* const v_share = take<float>(tile, S * R);
+  float* const s_per_s_r_bh = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
     for (Index s_index = 0; s_index < S; ++s_index) {
-      if (d_q != nullptr || d_k != nullptr || d_v != nullptr) {
-        float greatest_s = -INFINITY;
-        float greatest_s_own = -INFINITY;
-        for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-          float sum_q_k = 0.0f;
-          // One pass along d: sum_q_k.
-          for (Index d = 0; d < 64; ++d) {
-            sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
-          }
-          s[r] = scale * sum_q_k;
-          greatest_s_own = maximum(greatest_s_own, s[r]);
-        }
-        greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                               return float(maximum(one, other));
-                             }));
-        __syncthreads();
-        float sum_p_along_r = 0.0f;
-        float sum_p_along_r_own = 0.0f;
-        for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-          p[s_index * R + r] = expf(s[r] - greatest_s);
-          sum_p_along_r_own += p[s_index * R + r];
-        }
-        sum_p_along_r = sum_p_along_r + block_fold(sum_p_along_r_own,
-                                                   [](float one, float other) { return float(one + other); });
-        __syncthreads();
-        if (threadIdx.x == 0) sum_p[s_index] = sum_p_along_r;
-        __syncthreads();
-      }
+      float greatest_s = -INFINITY;
+      float greatest_s_own = -INFINITY;
       for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        float sum_q_k = 0.0f;
         if (d_q != nullptr || d_k != nullptr) {
           float sum_d_o_v = 0.0f;
           float sum_d_o_o = 0.0f;
@@ -219,7 +194,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           }
           v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
         }
+        // One pass along d: sum_q_k.
+        for (Index d = 0; d < 64; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+        }
+        const float s = scale * sum_q_k;
+        greatest_s_own = maximum(greatest_s_own, s);
+        s_per_s_r_bh[r] = scale * sum_q_k;
       }
+      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                             return float(maximum(one, other));
+                           }));
+      __syncthreads();
+      if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
+      __syncthreads();
+      float sum_p_own = 0.0f;
+      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
+        sum_p_own += p[s_index * R + r];
+      }
+      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
+      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
       __syncthreads();
       for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
         if (d_q != nullptr) {
@@ -269,7 +264,7 @@ cudaError_t attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* 
                                            cudaStream_t stream) {
   const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
   const int64_t tile_bytes =
-      padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4);
+      padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d64_in_part_kernel_tiles;
   if (const cudaError_t error = launch(attention_backward_d64_in_part_kernel<Index, T>,
@@ -416,7 +411,7 @@ struct AttentionBackwardD128InPartWorkspace {
     attention_backward_d128_in_part_kernel_tiles =
         reserve(bytes,
                 workspace_tiles(
-                    padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4),
+                    padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4),
                     32768, smaller(B * H, 1024)),
                 1);
   }
@@ -430,42 +425,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                            Index S, Index R, char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const s = take<float>(tile, R);
   float* const p = take<float>(tile, S * R);
   float* const sum_p = take<float>(tile, S);
   float* const v_share = take<float>(tile, S * R);
+  float* const s_per_s_r_bh = take<float>(tile, R);
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
     for (Index s_index = 0; s_index < S; ++s_index) {
-      if (d_q != nullptr || d_k != nullptr || d_v != nullptr) {
-        float greatest_s = -INFINITY;
-        float greatest_s_own = -INFINITY;
-        for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-          float sum_q_k = 0.0f;
-          // One pass along d: sum_q_k.
-          for (Index d = 0; d < 128; ++d) {
-            sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
-          }
-          s[r] = scale * sum_q_k;
-          greatest_s_own = maximum(greatest_s_own, s[r]);
-        }
-        greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                               return float(maximum(one, other));
-                             }));
-        __syncthreads();
-        float sum_p_along_r = 0.0f;
-        float sum_p_along_r_own = 0.0f;
-        for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-          p[s_index * R + r] = expf(s[r] - greatest_s);
-          sum_p_along_r_own += p[s_index * R + r];
-        }
-        sum_p_along_r = sum_p_along_r + block_fold(sum_p_along_r_own,
-                                                   [](float one, float other) { return float(one + other); });
-        __syncthreads();
-        if (threadIdx.x == 0) sum_p[s_index] = sum_p_along_r;
-        __syncthreads();
-      }
+      float greatest_s = -INFINITY;
+      float greatest_s_own = -INFINITY;
       for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        float sum_q_k = 0.0f;
         if (d_q != nullptr || d_k != nullptr) {
           float sum_d_o_v = 0.0f;
           float sum_d_o_o = 0.0f;
@@ -478,7 +448,27 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           }
           v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
         }
+        // One pass along d: sum_q_k.
+        for (Index d = 0; d < 128; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
+        }
+        const float s = scale * sum_q_k;
+        greatest_s_own = maximum(greatest_s_own, s);
+        s_per_s_r_bh[r] = scale * sum_q_k;
       }
+      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
+                             return float(maximum(one, other));
+                           }));
+      __syncthreads();
+      if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
+      __syncthreads();
+      float sum_p_own = 0.0f;
+      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
+        p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
+        sum_p_own += p[s_index * R + r];
+      }
+      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
+      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
       __syncthreads();
       for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
         if (d_q != nullptr) {
@@ -528,7 +518,7 @@ cudaError_t attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>*
                                             cudaStream_t stream) {
   const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
   const int64_t tile_bytes =
-      padded_bytes(R, 4) + padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4);
+      padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d128_in_part_kernel_tiles;
   if (const cudaError_t error = launch(attention_backward_d128_in_part_kernel<Index, T>,

@@ -27,7 +27,7 @@
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -311,15 +311,15 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
 
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardD64InPartWorkspace {
-  int64_t s, p, sum_p, v_share, threads, most_threads;
+  int64_t p, sum_p, v_share, s_per_s_r_bh, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD64InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    s = reserve(thread_bytes, R, 4);
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
     v_share = reserve(thread_bytes, S * R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, R, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -335,45 +335,17 @@ void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, cons
   const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
   in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const s = reinterpret_cast<float*>(mine + space.s);
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
     float* const v_share = reinterpret_cast<float*>(mine + space.v_share);
+    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
     OMP(omp for schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_index = 0; s_index < S; ++s_index) {
-        if (d_q != nullptr || d_k != nullptr || d_v != nullptr) {
-          float greatest_s = -INFINITY;
-          // One pass along r: greatest_s; fills s.
-          for (int64_t r = 0; r < R; ++r) {
-            float sum_q_k = 0.0f;
-            // One pass along d: sum_q_k.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
-            });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = rounded(scale * sum_q_k);
-            s[r] = s_here;
-            greatest_s = maximum(greatest_s, s_here);
-          }
-          float sum_p_along_r = 0.0f;
-          // One pass along r: sum_p_along_r; fills p.
-          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-            Sum<float, kLanes32> sum_p_along_r_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                                [=, &sum_p_along_r_lanes](int64_t r, auto active) IN_SET {
-                                  const auto p_here = exp(load(&s[r], active) - greatest_s);
-                                  store(&p[s_index * R + r], active, p_here);
-                                  sum_p_along_r_lanes += keep(active, p_here, 0.0f);
-                                });
-            sum_p_along_r +=
-                across(sum_p_along_r_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          }
-          sum_p[s_index] = sum_p_along_r;
-        }
+        float greatest_s = -INFINITY;
+        // One pass along r: greatest_s; fills v_share and s_per_s_r_bh.
         for (int64_t r = 0; r < R; ++r) {
+          float sum_q_k = 0.0f;
           if (d_q != nullptr || d_k != nullptr) {
             float sum_d_o_v = 0.0f;
             float sum_d_o_o = 0.0f;
@@ -392,7 +364,30 @@ void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, cons
             sum_d_o_o += across(sum_d_o_o_lanes, [](auto one, auto other) IN_SET { return one + other; });
             v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
           }
+          // One pass along d: sum_q_k.
+          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+          });
+          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          const float s = rounded(scale * sum_q_k);
+          greatest_s = maximum(greatest_s, s);
+          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
         }
+        float sum_p_here = 0.0f;
+        // One pass along r: sum_p_here; fills p.
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
+                                store(&p[s_index * R + r], active, p_here);
+                                sum_p_here_lanes += keep(active, p_here, 0.0f);
+                              });
+          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        }
+        sum_p[s_index] = sum_p_here;
         for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
           if (d_q != nullptr) {
             Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
@@ -403,7 +398,7 @@ void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, cons
                                v_share[s_index * R + r], sum_k_p_v_share);
             }
             store(&d_q[(bh * S + s_index) * 64 + d], active,
-                  to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])));
+                  to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)));
           }
         });
       }
@@ -709,15 +704,15 @@ void attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Store
 
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardD128InPartWorkspace {
-  int64_t s, p, sum_p, v_share, threads, most_threads;
+  int64_t p, sum_p, v_share, s_per_s_r_bh, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit AttentionBackwardD128InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    s = reserve(thread_bytes, R, 4);
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
     v_share = reserve(thread_bytes, S * R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, R, 4);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -733,45 +728,17 @@ void attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>* k, con
   const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
   in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const s = reinterpret_cast<float*>(mine + space.s);
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
     float* const v_share = reinterpret_cast<float*>(mine + space.v_share);
+    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
     OMP(omp for schedule(static) nowait)
     for (int64_t bh = 0; bh < B * H; ++bh) {
       for (int64_t s_index = 0; s_index < S; ++s_index) {
-        if (d_q != nullptr || d_k != nullptr || d_v != nullptr) {
-          float greatest_s = -INFINITY;
-          // One pass along r: greatest_s; fills s.
-          for (int64_t r = 0; r < R; ++r) {
-            float sum_q_k = 0.0f;
-            // One pass along d: sum_q_k.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-            });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s_here = rounded(scale * sum_q_k);
-            s[r] = s_here;
-            greatest_s = maximum(greatest_s, s_here);
-          }
-          float sum_p_along_r = 0.0f;
-          // One pass along r: sum_p_along_r; fills p.
-          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-            Sum<float, kLanes32> sum_p_along_r_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                                [=, &sum_p_along_r_lanes](int64_t r, auto active) IN_SET {
-                                  const auto p_here = exp(load(&s[r], active) - greatest_s);
-                                  store(&p[s_index * R + r], active, p_here);
-                                  sum_p_along_r_lanes += keep(active, p_here, 0.0f);
-                                });
-            sum_p_along_r +=
-                across(sum_p_along_r_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          }
-          sum_p[s_index] = sum_p_along_r;
-        }
+        float greatest_s = -INFINITY;
+        // One pass along r: greatest_s; fills v_share and s_per_s_r_bh.
         for (int64_t r = 0; r < R; ++r) {
+          float sum_q_k = 0.0f;
           if (d_q != nullptr || d_k != nullptr) {
             float sum_d_o_v = 0.0f;
             float sum_d_o_o = 0.0f;
@@ -790,7 +757,30 @@ void attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>* k, con
             sum_d_o_o += across(sum_d_o_o_lanes, [](auto one, auto other) IN_SET { return one + other; });
             v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
           }
+          // One pass along d: sum_q_k.
+          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+          for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
+          });
+          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          const float s = rounded(scale * sum_q_k);
+          greatest_s = maximum(greatest_s, s);
+          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
         }
+        float sum_p_here = 0.0f;
+        // One pass along r: sum_p_here; fills p.
+        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
+          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+                              [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
+                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
+                                store(&p[s_index * R + r], active, p_here);
+                                sum_p_here_lanes += keep(active, p_here, 0.0f);
+                              });
+          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        }
+        sum_p[s_index] = sum_p_here;
         for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
           if (d_q != nullptr) {
             Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
@@ -801,7 +791,7 @@ void attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>* k, con
                                v_share[s_index * R + r], sum_k_p_v_share);
             }
             store(&d_q[(bh * S + s_index) * 128 + d], active,
-                  to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])));
+                  to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)));
           }
         });
       }

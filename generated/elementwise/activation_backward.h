@@ -81,121 +81,96 @@ extern "C" {
 //   d_x: T[rows, N], may be null
 //   d_bias: T[N], may be null
 
-/* @function activation_backward_relu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_relu_f32_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_relu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N */
 int activation_backward_relu_f32_cuda(const float* x, const float* bias, const float* d_y, float* d_x,
-                                      float* d_bias, int64_t rows, int64_t N, void* workspace,
-                                      int64_t workspace_bytes, void* stream);
-int64_t activation_backward_relu_f32_openmp_workspace(int64_t rows, int64_t N);
+                                      float* d_bias, int64_t rows, int64_t N, void* stream);
 int activation_backward_relu_f32_openmp(const float* x, const float* bias, const float* d_y, float* d_x,
-                                        float* d_bias, int64_t rows, int64_t N, void* workspace,
-                                        int64_t workspace_bytes);
+                                        float* d_bias, int64_t rows, int64_t N);
 
-/* @function activation_backward_relu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_relu_bf16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_relu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N */
 int activation_backward_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                        uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                       void* workspace, int64_t workspace_bytes, void* stream);
-int64_t activation_backward_relu_bf16_openmp_workspace(int64_t rows, int64_t N);
+                                       void* stream);
 int activation_backward_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
-                                         uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                         void* workspace, int64_t workspace_bytes);
+                                         uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N);
 
-/* @function activation_backward_relu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_relu_f16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_relu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N */
 int activation_backward_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
-                                      uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                      void* workspace, int64_t workspace_bytes, void* stream);
-int64_t activation_backward_relu_f16_openmp_workspace(int64_t rows, int64_t N);
+                                      uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N, void* stream);
 int activation_backward_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
-                                        uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                        void* workspace, int64_t workspace_bytes);
+                                        uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N);
 
-/* @function activation_backward_gelu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_gelu_f32_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_gelu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_gelu_f32_cuda(const float* x, const float* bias, const float* d_y, float* d_x,
-                                      float* d_bias, int64_t rows, int64_t N, void* workspace,
-                                      int64_t workspace_bytes, void* stream);
+                                      float* d_bias, int64_t rows, int64_t N, void* stream);
 int64_t activation_backward_gelu_f32_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_gelu_f32_openmp(const float* x, const float* bias, const float* d_y, float* d_x,
                                         float* d_bias, int64_t rows, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
-/* @function activation_backward_gelu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_gelu_bf16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_gelu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_gelu_bf16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                        uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                       void* workspace, int64_t workspace_bytes, void* stream);
+                                       void* stream);
 int64_t activation_backward_gelu_bf16_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_gelu_bf16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                          uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
                                          void* workspace, int64_t workspace_bytes);
 
-/* @function activation_backward_gelu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_gelu_f16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_gelu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_gelu_f16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
-                                      uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                      void* workspace, int64_t workspace_bytes, void* stream);
+                                      uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N, void* stream);
 int64_t activation_backward_gelu_f16_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_gelu_f16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                         uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
                                         void* workspace, int64_t workspace_bytes);
 
-/* @function activation_backward_silu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_silu_f32_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_silu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_silu_f32_cuda(const float* x, const float* bias, const float* d_y, float* d_x,
-                                      float* d_bias, int64_t rows, int64_t N, void* workspace,
-                                      int64_t workspace_bytes, void* stream);
+                                      float* d_bias, int64_t rows, int64_t N, void* stream);
 int64_t activation_backward_silu_f32_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_silu_f32_openmp(const float* x, const float* bias, const float* d_y, float* d_x,
                                         float* d_bias, int64_t rows, int64_t N, void* workspace,
                                         int64_t workspace_bytes);
 
-/* @function activation_backward_silu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_silu_bf16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_silu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_silu_bf16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                        uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                       void* workspace, int64_t workspace_bytes, void* stream);
+                                       void* stream);
 int64_t activation_backward_silu_bf16_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_silu_bf16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                          uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
                                          void* workspace, int64_t workspace_bytes);
 
-/* @function activation_backward_silu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_silu_f16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_silu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_silu_f16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
-                                      uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                      void* workspace, int64_t workspace_bytes, void* stream);
+                                      uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N, void* stream);
 int64_t activation_backward_silu_f16_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_silu_f16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                         uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
                                         void* workspace, int64_t workspace_bytes);
 
-/* @function activation_backward_squared_relu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_squared_relu_f32_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_squared_relu_f32 args: in x f32 [rows, N]; in? bias f32 [N]; in d_y f32 [rows, N]; out? d_x f32 [rows, N]; out? d_bias f32 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_squared_relu_f32_cuda(const float* x, const float* bias, const float* d_y, float* d_x,
-                                              float* d_bias, int64_t rows, int64_t N, void* workspace,
-                                              int64_t workspace_bytes, void* stream);
+                                              float* d_bias, int64_t rows, int64_t N, void* stream);
 int64_t activation_backward_squared_relu_f32_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_squared_relu_f32_openmp(const float* x, const float* bias, const float* d_y,
                                                 float* d_x, float* d_bias, int64_t rows, int64_t N,
                                                 void* workspace, int64_t workspace_bytes);
 
-/* @function activation_backward_squared_relu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_squared_relu_bf16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_squared_relu_bf16 args: in x bf16 [rows, N]; in? bias bf16 [N]; in d_y bf16 [rows, N]; out? d_x bf16 [rows, N]; out? d_bias bf16 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_squared_relu_bf16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                                uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                               void* workspace, int64_t workspace_bytes, void* stream);
+                                               void* stream);
 int64_t activation_backward_squared_relu_bf16_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_squared_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                                  uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
                                                  void* workspace, int64_t workspace_bytes);
 
-/* @function activation_backward_squared_relu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N; workspace workspace; workspace_openmp workspace */
-int64_t activation_backward_squared_relu_f16_cuda_workspace(int64_t rows, int64_t N);
+/* @function activation_backward_squared_relu_f16 args: in x f16 [rows, N]; in? bias f16 [N]; in d_y f16 [rows, N]; out? d_x f16 [rows, N]; out? d_bias f16 [N]; size rows; size N; workspace_openmp workspace */
 int activation_backward_squared_relu_f16_cuda(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                               uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
-                                              void* workspace, int64_t workspace_bytes, void* stream);
+                                              void* stream);
 int64_t activation_backward_squared_relu_f16_openmp_workspace(int64_t rows, int64_t N);
 int activation_backward_squared_relu_f16_openmp(const uint16_t* x, const uint16_t* bias, const uint16_t* d_y,
                                                 uint16_t* d_x, uint16_t* d_bias, int64_t rows, int64_t N,
@@ -215,7 +190,6 @@ static inline const char* activation_backward_error(int status) {
   switch (status) {
     case 0: return "success";
     case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
-    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
     case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "x must not be null";
@@ -251,6 +225,54 @@ static inline const char* activation_backward_error(int status) {
 
 // The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
 // and hides no C function.
+struct activation_backward_relu_f32_arguments {
+  const float* x = nullptr;
+  const float* bias = nullptr;
+  const float* d_y = nullptr;
+  float* d_x = nullptr;
+  float* d_bias = nullptr;
+  int64_t rows = 0;
+  int64_t N = 0;
+
+  friend int activation_backward_cuda(const activation_backward_relu_f32_arguments& a, void* stream) {
+    return activation_backward_relu_f32_cuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, stream);
+  }
+  friend int activation_backward_openmp(const activation_backward_relu_f32_arguments& a) {
+    return activation_backward_relu_f32_openmp(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N);
+  }
+};
+struct activation_backward_relu_bf16_arguments {
+  const uint16_t* x = nullptr;
+  const uint16_t* bias = nullptr;
+  const uint16_t* d_y = nullptr;
+  uint16_t* d_x = nullptr;
+  uint16_t* d_bias = nullptr;
+  int64_t rows = 0;
+  int64_t N = 0;
+
+  friend int activation_backward_cuda(const activation_backward_relu_bf16_arguments& a, void* stream) {
+    return activation_backward_relu_bf16_cuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, stream);
+  }
+  friend int activation_backward_openmp(const activation_backward_relu_bf16_arguments& a) {
+    return activation_backward_relu_bf16_openmp(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N);
+  }
+};
+struct activation_backward_relu_f16_arguments {
+  const uint16_t* x = nullptr;
+  const uint16_t* bias = nullptr;
+  const uint16_t* d_y = nullptr;
+  uint16_t* d_x = nullptr;
+  uint16_t* d_bias = nullptr;
+  int64_t rows = 0;
+  int64_t N = 0;
+
+  friend int activation_backward_cuda(const activation_backward_relu_f16_arguments& a, void* stream) {
+    return activation_backward_relu_f16_cuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, stream);
+  }
+  friend int activation_backward_openmp(const activation_backward_relu_f16_arguments& a) {
+    return activation_backward_relu_f16_openmp(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N);
+  }
+};
 template <class T, auto* kCuda, auto* kOpenmp>
 struct activation_backward_arguments {
   const T* x = nullptr;
@@ -264,21 +286,12 @@ struct activation_backward_arguments {
   int64_t workspace_bytes = 0;
 
   friend int activation_backward_cuda(const activation_backward_arguments& a, void* stream) {
-    return kCuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
+    return kCuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, stream);
   }
   friend int activation_backward_openmp(const activation_backward_arguments& a) {
     return kOpenmp(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, a.workspace, a.workspace_bytes);
   }
 };
-using activation_backward_relu_f32_arguments =
-    activation_backward_arguments<float, activation_backward_relu_f32_cuda,
-                                  activation_backward_relu_f32_openmp>;
-using activation_backward_relu_bf16_arguments =
-    activation_backward_arguments<uint16_t, activation_backward_relu_bf16_cuda,
-                                  activation_backward_relu_bf16_openmp>;
-using activation_backward_relu_f16_arguments =
-    activation_backward_arguments<uint16_t, activation_backward_relu_f16_cuda,
-                                  activation_backward_relu_f16_openmp>;
 using activation_backward_gelu_f32_arguments =
     activation_backward_arguments<float, activation_backward_gelu_f32_cuda,
                                   activation_backward_gelu_f32_openmp>;

@@ -29,24 +29,28 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  if (d_bias != nullptr) {
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      // One pass along row: sum_d_y_scaled.
+      for (Index row = 0; row < rows; ++row) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+        sum_d_y_scaled += d_y_scaled;
+      }
+    }
+    d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  }
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -56,25 +60,29 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                           Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled =
+            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled =
-          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -98,78 +106,6 @@ cudaError_t activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, 
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardReluInPartWorkspace {
-  int64_t activation_backward_relu_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit ActivationBackwardReluInPartWorkspace(int64_t rows, int64_t N) {
-    activation_backward_relu_in_part_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_relu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                            Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N,
-                                            char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const d_y_scaled = take<float>(tile, rows);
-  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
-    const Index n = item;
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      if (d_x != nullptr || d_bias != nullptr) {
-        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
-                                        : to_value<T>(x[row * N + n]);
-        d_y_scaled[row] = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-      }
-      if (d_x != nullptr) d_x[row * N + n] = to_stored<T>(d_y_scaled[row]);
-    }
-    __syncthreads();
-    if (d_bias != nullptr) {
-      float sum_d_y_scaled = 0.0f;
-      if (bias != nullptr) {
-        sum_d_y_scaled = 0.0f;
-        float sum_d_y_scaled_own = 0.0f;
-        for (Index row_first = Index(threadIdx.x) * 4; row_first < rows; row_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(rows - row_first);
-          const auto d_y_scaled_pack = load_pack<4, 1, kWide>(&d_y_scaled[row_first], remaining);
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            if (i < remaining) sum_d_y_scaled_own += d_y_scaled_pack[i];
-          }
-        }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-        __syncthreads();
-      }
-      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    }
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                             char* workspace, cudaStream_t stream) {
-  const ActivationBackwardReluInPartWorkspace space(rows, N);
-  const int64_t tile_bytes = padded_bytes(rows, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_relu_in_part_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? activation_backward_relu_in_part_kernel<true, Index, T>
-                      : activation_backward_relu_in_part_kernel<false, Index, T>,
-                 smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
-                 rows, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
     activation_backward_gelu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
@@ -177,26 +113,30 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  if (d_bias != nullptr) {
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      // One pass along row: sum_d_y_scaled.
+      for (Index row = 0; row < rows; ++row) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
+                                                                  0.3989423f * v * expf(-0.5f * v * v));
+        sum_d_y_scaled += d_y_scaled;
+      }
+    }
+    d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  }
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
                                (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
-                             (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -206,27 +146,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                           Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
+                                                                    0.3989423f * v * expf(-0.5f * v * v));
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled =
+            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
                                                                   0.3989423f * v * expf(-0.5f * v * v));
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled =
-          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
-                               (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -250,79 +194,6 @@ cudaError_t activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, 
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardGeluInPartWorkspace {
-  int64_t activation_backward_gelu_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit ActivationBackwardGeluInPartWorkspace(int64_t rows, int64_t N) {
-    activation_backward_gelu_in_part_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_gelu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                            Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N,
-                                            char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const d_y_scaled = take<float>(tile, rows);
-  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
-    const Index n = item;
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      if (d_x != nullptr || d_bias != nullptr) {
-        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
-                                        : to_value<T>(x[row * N + n]);
-        d_y_scaled[row] = to_value<T>(d_y[row * N + n]) *
-                          (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-      }
-      if (d_x != nullptr) d_x[row * N + n] = to_stored<T>(d_y_scaled[row]);
-    }
-    __syncthreads();
-    if (d_bias != nullptr) {
-      float sum_d_y_scaled = 0.0f;
-      if (bias != nullptr) {
-        sum_d_y_scaled = 0.0f;
-        float sum_d_y_scaled_own = 0.0f;
-        for (Index row_first = Index(threadIdx.x) * 4; row_first < rows; row_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(rows - row_first);
-          const auto d_y_scaled_pack = load_pack<4, 1, kWide>(&d_y_scaled[row_first], remaining);
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            if (i < remaining) sum_d_y_scaled_own += d_y_scaled_pack[i];
-          }
-        }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-        __syncthreads();
-      }
-      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    }
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                             char* workspace, cudaStream_t stream) {
-  const ActivationBackwardGeluInPartWorkspace space(rows, N);
-  const int64_t tile_bytes = padded_bytes(rows, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_gelu_in_part_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? activation_backward_gelu_in_part_kernel<true, Index, T>
-                      : activation_backward_gelu_in_part_kernel<false, Index, T>,
-                 smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
-                 rows, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
     activation_backward_silu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
@@ -330,24 +201,28 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  if (d_bias != nullptr) {
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      // One pass along row: sum_d_y_scaled.
+      for (Index row = 0; row < rows; ++row) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+        sum_d_y_scaled += d_y_scaled;
+      }
+    }
+    d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  }
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -357,25 +232,29 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                           Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled =
+            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled =
-          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -399,78 +278,6 @@ cudaError_t activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, 
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardSiluInPartWorkspace {
-  int64_t activation_backward_silu_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit ActivationBackwardSiluInPartWorkspace(int64_t rows, int64_t N) {
-    activation_backward_silu_in_part_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_silu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                            Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N,
-                                            char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const d_y_scaled = take<float>(tile, rows);
-  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
-    const Index n = item;
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      if (d_x != nullptr || d_bias != nullptr) {
-        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
-                                        : to_value<T>(x[row * N + n]);
-        d_y_scaled[row] = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-      }
-      if (d_x != nullptr) d_x[row * N + n] = to_stored<T>(d_y_scaled[row]);
-    }
-    __syncthreads();
-    if (d_bias != nullptr) {
-      float sum_d_y_scaled = 0.0f;
-      if (bias != nullptr) {
-        sum_d_y_scaled = 0.0f;
-        float sum_d_y_scaled_own = 0.0f;
-        for (Index row_first = Index(threadIdx.x) * 4; row_first < rows; row_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(rows - row_first);
-          const auto d_y_scaled_pack = load_pack<4, 1, kWide>(&d_y_scaled[row_first], remaining);
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            if (i < remaining) sum_d_y_scaled_own += d_y_scaled_pack[i];
-          }
-        }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-        __syncthreads();
-      }
-      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    }
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                             char* workspace, cudaStream_t stream) {
-  const ActivationBackwardSiluInPartWorkspace space(rows, N);
-  const int64_t tile_bytes = padded_bytes(rows, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.activation_backward_silu_in_part_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? activation_backward_silu_in_part_kernel<true, Index, T>
-                      : activation_backward_silu_in_part_kernel<false, Index, T>,
-                 smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
-                 rows, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
     activation_backward_squared_relu_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
@@ -479,28 +286,32 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  if (d_bias != nullptr) {
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      // One pass along row: sum_d_y_scaled.
+      for (Index row = 0; row < rows; ++row) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float r = maximum(v, 0.0f);
+        const float d_r = 2.0f * r;
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
+        sum_d_y_scaled += d_y_scaled;
+      }
+    }
+    d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  }
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float r = maximum(v, 0.0f);
       const float d_r = 2.0f * r;
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float r = maximum(v, 0.0f);
-    const float d_r = 2.0f * r;
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -511,29 +322,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                                   Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float r = maximum(v, 0.0f);
+          const float d_r = 2.0f * r;
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled =
+            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float r = maximum(v, 0.0f);
         const float d_r = 2.0f * r;
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled =
-          sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float r = maximum(v, 0.0f);
-      const float d_r = 2.0f * r;
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -558,87 +373,10 @@ cudaError_t activation_backward_squared_relu(const Stored<T>* x, const Stored<T>
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardSquaredReluInPartWorkspace {
-  int64_t activation_backward_squared_relu_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit ActivationBackwardSquaredReluInPartWorkspace(int64_t rows, int64_t N) {
-    activation_backward_squared_relu_in_part_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(rows, 4), 32768, smaller(N, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    activation_backward_squared_relu_in_part_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                    const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
-                                                    Index rows, Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const d_y_scaled = take<float>(tile, rows);
-  for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
-    const Index n = item;
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      if (d_x != nullptr || d_bias != nullptr) {
-        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
-                                        : to_value<T>(x[row * N + n]);
-        const float r = maximum(v, 0.0f);
-        const float d_r = 2.0f * r;
-        d_y_scaled[row] = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-      }
-      if (d_x != nullptr) d_x[row * N + n] = to_stored<T>(d_y_scaled[row]);
-    }
-    __syncthreads();
-    if (d_bias != nullptr) {
-      float sum_d_y_scaled = 0.0f;
-      if (bias != nullptr) {
-        sum_d_y_scaled = 0.0f;
-        float sum_d_y_scaled_own = 0.0f;
-        for (Index row_first = Index(threadIdx.x) * 4; row_first < rows; row_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(rows - row_first);
-          const auto d_y_scaled_pack = load_pack<4, 1, kWide>(&d_y_scaled[row_first], remaining);
-#pragma unroll
-          for (int i = 0; i < 4; ++i) {
-            if (i < remaining) sum_d_y_scaled_own += d_y_scaled_pack[i];
-          }
-        }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
-        __syncthreads();
-      }
-      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    }
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T>* bias,
-                                                     const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
-                                                     int64_t rows, int64_t N, char* workspace,
-                                                     cudaStream_t stream) {
-  const ActivationBackwardSquaredReluInPartWorkspace space(rows, N);
-  const int64_t tile_bytes = padded_bytes(rows, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles =
-      in_shared ? nullptr : workspace + space.activation_backward_squared_relu_in_part_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? activation_backward_squared_relu_in_part_kernel<true, Index, T>
-                      : activation_backward_squared_relu_in_part_kernel<false, Index, T>,
-                 smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(rows, N),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, bias, d_y, d_x, d_bias,
-                 rows, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
 // Checks the arguments, then runs.
-template <class SpaceInPart, class T, class Run, class RunWide, class RunInPart, class RunInPartWide>
+template <class T, class Run, class RunWide>
 int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, T* d_bias, int64_t rows,
-                               int64_t N, void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                               RunWide run_wide, RunInPart run_in_part, RunInPartWide run_in_part_wide) {
+                               int64_t N, void* stream, Run run, RunWide run_wide) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, bias, {N}, kMayBeNull},
@@ -649,53 +387,30 @@ int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, 
   if ((rows == 0 || N == 0) && N == 0) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  if (d_x != nullptr && d_bias != nullptr) {
-    return cuda_status(small ? run(x, bias, d_y, d_x, d_bias, rows, N, queue)
-                             : run_wide(x, bias, d_y, d_x, d_bias, rows, N, queue));
-  }
-  const SpaceInPart space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-  if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run_in_part(x, bias, d_y, d_x, d_bias, rows, N, memory.data, queue)
-                           : run_in_part_wide(x, bias, d_y, d_x, d_bias, rows, N, memory.data, queue));
-}
-
-// The bytes of the workspace, or a status as a negative number.
-template <class SpaceInPart>
-int64_t workspace_of_activation_backward(int64_t rows, int64_t N) {
-  if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
-  return SpaceInPart(rows, N).bytes;
+  return cuda_status(small ? run(x, bias, d_y, d_x, d_bias, rows, N, queue)
+                           : run_wide(x, bias, d_y, d_x, d_bias, rows, N, queue));
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                        \
-  extern "C" int64_t activation_backward_##NAME##_cuda_workspace(int64_t rows, int64_t N) {                  \
-    return workspace_of_activation_backward<SPACE>(rows, N);                                                 \
-  }                                                                                                          \
-  extern "C" int activation_backward_##NAME##_cuda(const STORED* x, const STORED* bias, const STORED* d_y,   \
-                                                   STORED* d_x, STORED* d_bias, int64_t rows, int64_t N,     \
-                                                   void* workspace, int64_t workspace_bytes, void* stream) { \
-    return launch_activation_backward<SPACE>(x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, \
-                                             stream, activation_backward_##KERNEL<int32_t, T>,               \
-                                             activation_backward_##KERNEL<int64_t, T>,                       \
-                                             activation_backward_##KERNEL##_in_part<int32_t, T>,             \
-                                             activation_backward_##KERNEL##_in_part<int64_t, T>);            \
+#define ACTIVATION_BACKWARD_FUNCTIONS(NAME, STORED, KERNEL, T)                                             \
+  extern "C" int activation_backward_##NAME##_cuda(const STORED* x, const STORED* bias, const STORED* d_y, \
+                                                   STORED* d_x, STORED* d_bias, int64_t rows, int64_t N,   \
+                                                   void* stream) {                                         \
+    return launch_activation_backward(x, bias, d_y, d_x, d_bias, rows, N, stream,                          \
+                                      activation_backward_##KERNEL<int32_t, T>,                            \
+                                      activation_backward_##KERNEL<int64_t, T>);                           \
   }
-ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, ActivationBackwardReluInPartWorkspace, float, relu, float)
-ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, ActivationBackwardReluInPartWorkspace, uint16_t, relu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(relu_f16, ActivationBackwardReluInPartWorkspace, uint16_t, relu, F16)
-ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, ActivationBackwardGeluInPartWorkspace, float, gelu, float)
-ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, ActivationBackwardGeluInPartWorkspace, uint16_t, gelu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(gelu_f16, ActivationBackwardGeluInPartWorkspace, uint16_t, gelu, F16)
-ACTIVATION_BACKWARD_FUNCTIONS(silu_f32, ActivationBackwardSiluInPartWorkspace, float, silu, float)
-ACTIVATION_BACKWARD_FUNCTIONS(silu_bf16, ActivationBackwardSiluInPartWorkspace, uint16_t, silu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(silu_f16, ActivationBackwardSiluInPartWorkspace, uint16_t, silu, F16)
-ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f32, ActivationBackwardSquaredReluInPartWorkspace, float,
-                              squared_relu, float)
-ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_bf16, ActivationBackwardSquaredReluInPartWorkspace, uint16_t,
-                              squared_relu, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f16, ActivationBackwardSquaredReluInPartWorkspace, uint16_t,
-                              squared_relu, F16)
+ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, float, relu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(relu_f16, uint16_t, relu, F16)
+ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, float, gelu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(gelu_f16, uint16_t, gelu, F16)
+ACTIVATION_BACKWARD_FUNCTIONS(silu_f32, float, silu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(silu_bf16, uint16_t, silu, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(silu_f16, uint16_t, silu, F16)
+ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f32, float, squared_relu, float)
+ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)

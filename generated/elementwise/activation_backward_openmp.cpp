@@ -5,16 +5,12 @@
 // Plan of activation_backward_relu_f32: threads share N, neighbours along N.
 // Bytes that activation_backward_relu_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows
 //   written.
-// Where an output is not wanted: one step after the other.
 
 #include "activation_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
 
-#include <algorithm>
-#include <cmath>
-
 #include "../kgen_openmp.h"
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
@@ -23,7 +19,7 @@
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,153 +34,47 @@ template <class T>
 void activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y, Stored<T>* d_x,
                               Stored<T>* d_bias, int64_t rows, int64_t N) {
   const int64_t n_part = share_of(N, 1, columns_of(rows * (2 * kBytes<T>), 512));
-  const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-        Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-        if (bias != nullptr) {
-          sum_d_y_scaled = 0.0f;
-          // One pass along row: sum_d_y_scaled.
-          for (int64_t row = 0; row < rows; ++row) {
-            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                 to_value<T>(load(&bias[n], active))
-                                           : to_value<T>(load(&x[row * N + n], active));
-            const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
-                                    convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
-            sum_d_y_scaled += d_y_scaled;
-          }
-        }
-        store_around(&d_bias[n], active,
-                     to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
-                     around_caches);
-      });
-      const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
-      for (int64_t row = 0; row < rows; ++row) {
-        // One pass along n: fills d_x.
-        for_lines<kLanes32>(
-            around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
-              if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-              if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
+        if (d_bias != nullptr) {
+          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+          if (bias != nullptr) {
+            sum_d_y_scaled = 0.0f;
+            // One pass along row: sum_d_y_scaled.
+            for (int64_t row = 0; row < rows; ++row) {
               const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
                                                    to_value<T>(load(&bias[n], active))
                                              : to_value<T>(load(&x[row * N + n], active));
               const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
                                       convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
-              store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled), around_caches);
-            });
+              sum_d_y_scaled += d_y_scaled;
+            }
+          }
+          store(&d_bias[n], active,
+                to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
+        }
+      });
+      const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
+      for (int64_t row = 0; row < rows; ++row) {
+        // One pass along n: fills d_x.
+        for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
+          if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
+          if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
+          if (d_x != nullptr) {
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                    convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
+            store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled));
+          }
+        });
       }
     }
-    if (around_caches) finish_stores();
   });
-}
-
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardReluInPartWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit ActivationBackwardReluInPartWorkspace(int64_t rows, int64_t N) {
-    d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
-    d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-template <class T>
-void activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                      Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                      char* workspace, int64_t threads) {
-  const ActivationBackwardReluInPartWorkspace space(rows, N);
-  if (N >= 16) {
-    const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
-        for (int64_t row = 0; row < rows; ++row) {
-          // One pass along n: fills d_y_scaled and d_x.
-          for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-            if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (d_x != nullptr || d_bias != nullptr) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              store(&d_y_scaled[row * n_part + n - n_first], active,
-                    to_value<T>(load(&d_y[row * N + n], active)) *
-                        convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0)));
-            }
-            if (d_x != nullptr) {
-              store(&d_x[row * N + n], active,
-                    to_stored<T>(load(&d_y_scaled[row * n_part + n - n_first], active)));
-            }
-          });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          if (d_bias != nullptr) {
-            Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-            if (bias != nullptr) {
-              sum_d_y_scaled = 0.0f;
-              // One pass along row: sum_d_y_scaled.
-              for (int64_t row = 0; row < rows; ++row) {
-                sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
-              }
-            }
-            store(&d_bias[n], active,
-                  to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
-          }
-        });
-      }
-    });
-  } else {
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n = 0; n < N; ++n) {
-        // One pass along row: fills d_y_scaled_per_row_n and d_x.
-        for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
-          if (d_x != nullptr || d_bias != nullptr) {
-            const auto v = bias != nullptr
-                               ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
-                               : to_value<T>(load_every(&x[row * N + n], N, active));
-            store(&d_y_scaled_per_row_n[row], active,
-                  to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                      convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0)));
-          }
-          if (d_x != nullptr) {
-            store_every(&d_x[row * N + n], N, active, to_stored<T>(load(&d_y_scaled_per_row_n[row], active)));
-          }
-        });
-        if (d_bias != nullptr) {
-          float sum_d_y_scaled = 0.0f;
-          if (bias != nullptr) {
-            sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
-              Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
-              for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
-                                  [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
-                                    sum_d_y_scaled_lanes +=
-                                        keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
-                                  });
-              sum_d_y_scaled += across(sum_d_y_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            }
-          }
-          d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-        }
-      }
-    });
-  }
 }
 
 // Where the intermediates lie in the workspace.
@@ -207,105 +97,6 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
   const ActivationBackwardGeluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
-    const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
-        for (int64_t row = 0; row < rows; ++row) {
-          // One pass along n: fills d_y_scaled and d_x.
-          for_lines<kLanes32>(
-              around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
-                if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-                if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                     to_value<T>(load(&bias[n], active))
-                                               : to_value<T>(load(&x[row * N + n], active));
-                const auto d_y_scaled_here =
-                    to_value<T>(load(&d_y[row * N + n], active)) *
-                    (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
-                store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
-                store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here), around_caches);
-              });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-          if (bias != nullptr) {
-            sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
-            }
-          }
-          store_around(&d_bias[n], active,
-                       to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    });
-  } else {
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n = 0; n < N; ++n) {
-        // One pass along row: fills d_y_scaled_per_row_n and d_x.
-        for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
-          const auto v = bias != nullptr
-                             ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
-                             : to_value<T>(load_every(&x[row * N + n], N, active));
-          const auto d_y_scaled_here =
-              to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-              (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
-          store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
-          store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
-        });
-        float sum_d_y_scaled = 0.0f;
-        if (bias != nullptr) {
-          sum_d_y_scaled = 0.0f;
-          // One pass along row: sum_d_y_scaled.
-          for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
-            Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
-            for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
-                                [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
-                                  sum_d_y_scaled_lanes +=
-                                      keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
-                                });
-            sum_d_y_scaled += across(sum_d_y_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          }
-        }
-        d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardGeluInPartWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit ActivationBackwardGeluInPartWorkspace(int64_t rows, int64_t N) {
-    d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
-    d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-template <class T>
-void activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                      Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                      char* workspace, int64_t threads) {
-  const ActivationBackwardGeluInPartWorkspace space(rows, N);
-  if (N >= 16) {
-    const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
@@ -318,18 +109,14 @@ void activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias,
           for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
             if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (d_x != nullptr || d_bias != nullptr) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              store(&d_y_scaled[row * n_part + n - n_first], active,
-                    to_value<T>(load(&d_y[row * N + n], active)) *
-                        (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v)));
-            }
-            if (d_x != nullptr) {
-              store(&d_x[row * N + n], active,
-                    to_stored<T>(load(&d_y_scaled[row * n_part + n - n_first], active)));
-            }
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto d_y_scaled_here =
+                to_value<T>(load(&d_y[row * N + n], active)) *
+                (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
+            store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
+            if (d_x != nullptr) store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
@@ -356,17 +143,14 @@ void activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias,
       for (int64_t n = 0; n < N; ++n) {
         // One pass along row: fills d_y_scaled_per_row_n and d_x.
         for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
-          if (d_x != nullptr || d_bias != nullptr) {
-            const auto v = bias != nullptr
-                               ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
-                               : to_value<T>(load_every(&x[row * N + n], N, active));
-            store(&d_y_scaled_per_row_n[row], active,
-                  to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                      (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v)));
-          }
-          if (d_x != nullptr) {
-            store_every(&d_x[row * N + n], N, active, to_stored<T>(load(&d_y_scaled_per_row_n[row], active)));
-          }
+          const auto v = bias != nullptr
+                             ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
+                             : to_value<T>(load_every(&x[row * N + n], N, active));
+          const auto d_y_scaled_here =
+              to_value<T>(load_every(&d_y[row * N + n], N, active)) *
+              (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
+          store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
+          if (d_x != nullptr) store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
         });
         if (d_bias != nullptr) {
           float sum_d_y_scaled = 0.0f;
@@ -410,103 +194,6 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
   const ActivationBackwardSiluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
-    const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
-        for (int64_t row = 0; row < rows; ++row) {
-          // One pass along n: fills d_y_scaled and d_x.
-          for_lines<kLanes32>(
-              around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
-                if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-                if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                     to_value<T>(load(&bias[n], active))
-                                               : to_value<T>(load(&x[row * N + n], active));
-                const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
-                                             (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
-                store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
-                store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here), around_caches);
-              });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-          if (bias != nullptr) {
-            sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
-            }
-          }
-          store_around(&d_bias[n], active,
-                       to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    });
-  } else {
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n = 0; n < N; ++n) {
-        // One pass along row: fills d_y_scaled_per_row_n and d_x.
-        for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
-          const auto v = bias != nullptr
-                             ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
-                             : to_value<T>(load_every(&x[row * N + n], N, active));
-          const auto d_y_scaled_here = to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                                       (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
-          store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
-          store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
-        });
-        float sum_d_y_scaled = 0.0f;
-        if (bias != nullptr) {
-          sum_d_y_scaled = 0.0f;
-          // One pass along row: sum_d_y_scaled.
-          for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
-            Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
-            for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
-                                [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
-                                  sum_d_y_scaled_lanes +=
-                                      keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
-                                });
-            sum_d_y_scaled += across(sum_d_y_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          }
-        }
-        d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardSiluInPartWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit ActivationBackwardSiluInPartWorkspace(int64_t rows, int64_t N) {
-    d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
-    d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-template <class T>
-void activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                      Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                      char* workspace, int64_t threads) {
-  const ActivationBackwardSiluInPartWorkspace space(rows, N);
-  if (N >= 16) {
-    const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
@@ -519,18 +206,13 @@ void activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias,
           for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
             if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (d_x != nullptr || d_bias != nullptr) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              store(&d_y_scaled[row * n_part + n - n_first], active,
-                    to_value<T>(load(&d_y[row * N + n], active)) *
-                        (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f)));
-            }
-            if (d_x != nullptr) {
-              store(&d_x[row * N + n], active,
-                    to_stored<T>(load(&d_y_scaled[row * n_part + n - n_first], active)));
-            }
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
+                                         (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
+            store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
+            if (d_x != nullptr) store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
@@ -557,17 +239,13 @@ void activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias,
       for (int64_t n = 0; n < N; ++n) {
         // One pass along row: fills d_y_scaled_per_row_n and d_x.
         for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
-          if (d_x != nullptr || d_bias != nullptr) {
-            const auto v = bias != nullptr
-                               ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
-                               : to_value<T>(load_every(&x[row * N + n], N, active));
-            store(&d_y_scaled_per_row_n[row], active,
-                  to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                      (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f)));
-          }
-          if (d_x != nullptr) {
-            store_every(&d_x[row * N + n], N, active, to_stored<T>(load(&d_y_scaled_per_row_n[row], active)));
-          }
+          const auto v = bias != nullptr
+                             ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
+                             : to_value<T>(load_every(&x[row * N + n], N, active));
+          const auto d_y_scaled_here = to_value<T>(load_every(&d_y[row * N + n], N, active)) *
+                                       (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
+          store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
+          if (d_x != nullptr) store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
         });
         if (d_bias != nullptr) {
           float sum_d_y_scaled = 0.0f;
@@ -612,107 +290,6 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
   const ActivationBackwardSquaredReluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
-    const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-        const int64_t n_end = smaller(n_first + n_part, N);
-        const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
-        for (int64_t row = 0; row < rows; ++row) {
-          // One pass along n: fills d_y_scaled and d_x.
-          for_lines<kLanes32>(
-              around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
-                if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-                if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                     to_value<T>(load(&bias[n], active))
-                                               : to_value<T>(load(&x[row * N + n], active));
-                const auto r = maximum(v, 0.0f);
-                const auto d_r = 2.0f * r;
-                const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
-                                             choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
-                store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
-                store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here), around_caches);
-              });
-        }
-        for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-          if (bias != nullptr) {
-            sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row = 0; row < rows; ++row) {
-              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
-            }
-          }
-          store_around(&d_bias[n], active,
-                       to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
-                       around_caches);
-        });
-      }
-      if (around_caches) finish_stores();
-    });
-  } else {
-    in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t n = 0; n < N; ++n) {
-        // One pass along row: fills d_y_scaled_per_row_n and d_x.
-        for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
-          const auto v = bias != nullptr
-                             ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
-                             : to_value<T>(load_every(&x[row * N + n], N, active));
-          const auto r = maximum(v, 0.0f);
-          const auto d_r = 2.0f * r;
-          const auto d_y_scaled_here = to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                                       choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
-          store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
-          store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
-        });
-        float sum_d_y_scaled = 0.0f;
-        if (bias != nullptr) {
-          sum_d_y_scaled = 0.0f;
-          // One pass along row: sum_d_y_scaled.
-          for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
-            Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
-            for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
-                                [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
-                                  sum_d_y_scaled_lanes +=
-                                      keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
-                                });
-            sum_d_y_scaled += across(sum_d_y_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          }
-        }
-        d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-      }
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardSquaredReluInPartWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit ActivationBackwardSquaredReluInPartWorkspace(int64_t rows, int64_t N) {
-    d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
-    d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-template <class T>
-void activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                              Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                              char* workspace, int64_t threads) {
-  const ActivationBackwardSquaredReluInPartWorkspace space(rows, N);
-  if (N >= 16) {
-    const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
@@ -725,20 +302,15 @@ void activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T
           for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
             if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
             if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (d_x != nullptr || d_bias != nullptr) {
-              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                   to_value<T>(load(&bias[n], active))
-                                             : to_value<T>(load(&x[row * N + n], active));
-              const auto r = maximum(v, 0.0f);
-              const auto d_r = 2.0f * r;
-              store(&d_y_scaled[row * n_part + n - n_first], active,
-                    to_value<T>(load(&d_y[row * N + n], active)) *
-                        choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f)));
-            }
-            if (d_x != nullptr) {
-              store(&d_x[row * N + n], active,
-                    to_stored<T>(load(&d_y_scaled[row * n_part + n - n_first], active)));
-            }
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto r = maximum(v, 0.0f);
+            const auto d_r = 2.0f * r;
+            const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
+                                         choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
+            store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
+            if (d_x != nullptr) store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here));
           });
         }
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
@@ -765,19 +337,15 @@ void activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T
       for (int64_t n = 0; n < N; ++n) {
         // One pass along row: fills d_y_scaled_per_row_n and d_x.
         for_lanes<kLanes32>(0, rows, [=](int64_t row, auto active) IN_SET {
-          if (d_x != nullptr || d_bias != nullptr) {
-            const auto v = bias != nullptr
-                               ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
-                               : to_value<T>(load_every(&x[row * N + n], N, active));
-            const auto r = maximum(v, 0.0f);
-            const auto d_r = 2.0f * r;
-            store(&d_y_scaled_per_row_n[row], active,
-                  to_value<T>(load_every(&d_y[row * N + n], N, active)) *
-                      choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f)));
-          }
-          if (d_x != nullptr) {
-            store_every(&d_x[row * N + n], N, active, to_stored<T>(load(&d_y_scaled_per_row_n[row], active)));
-          }
+          const auto v = bias != nullptr
+                             ? to_value<T>(load_every(&x[row * N + n], N, active)) + to_value<T>(bias[n])
+                             : to_value<T>(load_every(&x[row * N + n], N, active));
+          const auto r = maximum(v, 0.0f);
+          const auto d_r = 2.0f * r;
+          const auto d_y_scaled_here = to_value<T>(load_every(&d_y[row * N + n], N, active)) *
+                                       choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
+          store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
+          if (d_x != nullptr) store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
         });
         if (d_bias != nullptr) {
           float sum_d_y_scaled = 0.0f;
@@ -804,8 +372,7 @@ void activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T
 // Checks the arguments, then runs.
 template <class T>
 int launch_activation_backward_relu_f32(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                        Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                        void* workspace, int64_t workspace_bytes) {
+                                        Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, bias, {N}, kMayBeNull},
@@ -814,22 +381,15 @@ int launch_activation_backward_relu_f32(const Stored<T>* x, const Stored<T>* bia
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  if (d_x != nullptr && d_bias != nullptr) {
-    activation_backward_relu<T>(x, bias, d_y, d_x, d_bias, rows, N);
-    return 0;
-  }
-  const ActivationBackwardReluInPartWorkspace space(rows, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  activation_backward_relu_in_part<T>(x, bias, d_y, d_x, d_bias, rows, N, memory.data, memory.threads);
+  activation_backward_relu<T>(x, bias, d_y, d_x, d_bias, rows, N);
   return 0;
 }
 
 // Checks the arguments, then runs.
-template <class Space, class SpaceInPart, class T, class Run, class RunInPart>
+template <class Space, class T, class Run>
 int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y, T* d_x, T* d_bias,
                                         int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                        Run run, RunInPart run_in_part) {
+                                        Run run) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, bias, {N}, kMayBeNull},
@@ -838,33 +398,19 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  if (d_x != nullptr && d_bias != nullptr) {
-    const Space space(rows, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    run(x, bias, d_y, d_x, d_bias, rows, N, memory.data, memory.threads);
-    return 0;
-  }
-  const SpaceInPart space(rows, N);
+  const Space space(rows, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run_in_part(x, bias, d_y, d_x, d_bias, rows, N, memory.data, memory.threads);
+  run(x, bias, d_y, d_x, d_bias, rows, N, memory.data, memory.threads);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-int64_t workspace_of_activation_backward_relu_f32(int64_t rows, int64_t N) {
+template <class Space>
+int64_t workspace_of_activation_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if ((rows == 0 || N == 0) && N == 0) return 0;
-  return bytes_of_team(ActivationBackwardReluInPartWorkspace(rows, N));
-}
-
-// The bytes of the workspace, or a status as a negative number.
-template <class Space, class SpaceInPart>
-int64_t workspace_of_activation_backward_gelu_f32(int64_t rows, int64_t N) {
-  if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
-  return std::max(bytes_of_team(Space(rows, N)), bytes_of_team(SpaceInPart(rows, N)));
+  return bytes_of_team(Space(rows, N));
 }
 
 }  // namespace KGEN_SET
@@ -875,146 +421,39 @@ int64_t workspace_of_activation_backward_gelu_f32(int64_t rows, int64_t N) {
 #if !defined(KGEN_SET)
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define ACTIVATION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                   \
-  extern "C" int64_t activation_backward_relu_##NAME##_openmp_workspace(int64_t rows, int64_t N) {       \
-    BY_SET(return workspace_of_activation_backward_relu_f32(rows, N))                                    \
-  }                                                                                                      \
-  extern "C" int activation_backward_relu_##NAME##_openmp(                                               \
-      const STORED* x, const STORED* bias, const STORED* d_y, STORED* d_x, STORED* d_bias, int64_t rows, \
-      int64_t N, void* workspace, int64_t workspace_bytes) {                                             \
-    BY_SET(return launch_activation_backward_relu_f32<T>(x, bias, d_y, d_x, d_bias, rows, N, workspace,  \
-                                                         workspace_bytes))                               \
+#define ACTIVATION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                    \
+  extern "C" int activation_backward_relu_##NAME##_openmp(const STORED* x, const STORED* bias,            \
+                                                          const STORED* d_y, STORED* d_x, STORED* d_bias, \
+                                                          int64_t rows, int64_t N) {                      \
+    BY_SET(return launch_activation_backward_relu_f32<T>(x, bias, d_y, d_x, d_bias, rows, N))             \
   }
 ACTIVATION_BACKWARD_FUNCTIONS(f32, float, float)
 ACTIVATION_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
 ACTIVATION_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
 
-extern "C" int64_t activation_backward_gelu_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace,
-                                                          ActivationBackwardGeluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_gelu_f32_openmp(const float* x, const float* bias, const float* d_y,
-                                                   float* d_x, float* d_bias, int64_t rows, int64_t N,
-                                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace,
-                                                    ActivationBackwardGeluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_gelu<float>,
-      activation_backward_gelu_in_part<float>))
-}
-
-extern "C" int64_t activation_backward_gelu_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace,
-                                                          ActivationBackwardGeluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_gelu_bf16_openmp(const uint16_t* x, const uint16_t* bias,
-                                                    const uint16_t* d_y, uint16_t* d_x, uint16_t* d_bias,
-                                                    int64_t rows, int64_t N, void* workspace,
-                                                    int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace,
-                                                    ActivationBackwardGeluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_gelu<BF16>,
-      activation_backward_gelu_in_part<BF16>))
-}
-
-extern "C" int64_t activation_backward_gelu_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace,
-                                                          ActivationBackwardGeluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_gelu_f16_openmp(const uint16_t* x, const uint16_t* bias,
-                                                   const uint16_t* d_y, uint16_t* d_x, uint16_t* d_bias,
-                                                   int64_t rows, int64_t N, void* workspace,
-                                                   int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace,
-                                                    ActivationBackwardGeluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_gelu<F16>,
-      activation_backward_gelu_in_part<F16>))
-}
-
-extern "C" int64_t activation_backward_silu_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_activation_backward_gelu_f32<ActivationBackwardSiluWorkspace,
-                                                          ActivationBackwardSiluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_silu_f32_openmp(const float* x, const float* bias, const float* d_y,
-                                                   float* d_x, float* d_bias, int64_t rows, int64_t N,
-                                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardSiluWorkspace,
-                                                    ActivationBackwardSiluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_silu<float>,
-      activation_backward_silu_in_part<float>))
-}
-
-extern "C" int64_t activation_backward_silu_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_activation_backward_gelu_f32<ActivationBackwardSiluWorkspace,
-                                                          ActivationBackwardSiluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_silu_bf16_openmp(const uint16_t* x, const uint16_t* bias,
-                                                    const uint16_t* d_y, uint16_t* d_x, uint16_t* d_bias,
-                                                    int64_t rows, int64_t N, void* workspace,
-                                                    int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardSiluWorkspace,
-                                                    ActivationBackwardSiluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_silu<BF16>,
-      activation_backward_silu_in_part<BF16>))
-}
-
-extern "C" int64_t activation_backward_silu_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_activation_backward_gelu_f32<ActivationBackwardSiluWorkspace,
-                                                          ActivationBackwardSiluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_silu_f16_openmp(const uint16_t* x, const uint16_t* bias,
-                                                   const uint16_t* d_y, uint16_t* d_x, uint16_t* d_bias,
-                                                   int64_t rows, int64_t N, void* workspace,
-                                                   int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardSiluWorkspace,
-                                                    ActivationBackwardSiluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_silu<F16>,
-      activation_backward_silu_in_part<F16>))
-}
-
-extern "C" int64_t activation_backward_squared_relu_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(
-      return workspace_of_activation_backward_gelu_f32<ActivationBackwardSquaredReluWorkspace,
-                                                       ActivationBackwardSquaredReluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_squared_relu_f32_openmp(const float* x, const float* bias,
-                                                           const float* d_y, float* d_x, float* d_bias,
-                                                           int64_t rows, int64_t N, void* workspace,
-                                                           int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardSquaredReluWorkspace,
-                                                    ActivationBackwardSquaredReluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_squared_relu<float>,
-      activation_backward_squared_relu_in_part<float>))
-}
-
-extern "C" int64_t activation_backward_squared_relu_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(
-      return workspace_of_activation_backward_gelu_f32<ActivationBackwardSquaredReluWorkspace,
-                                                       ActivationBackwardSquaredReluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_squared_relu_bf16_openmp(const uint16_t* x, const uint16_t* bias,
-                                                            const uint16_t* d_y, uint16_t* d_x,
-                                                            uint16_t* d_bias, int64_t rows, int64_t N,
-                                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardSquaredReluWorkspace,
-                                                    ActivationBackwardSquaredReluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_squared_relu<BF16>,
-      activation_backward_squared_relu_in_part<BF16>))
-}
-
-extern "C" int64_t activation_backward_squared_relu_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(
-      return workspace_of_activation_backward_gelu_f32<ActivationBackwardSquaredReluWorkspace,
-                                                       ActivationBackwardSquaredReluInPartWorkspace>(rows, N))
-}
-extern "C" int activation_backward_squared_relu_f16_openmp(const uint16_t* x, const uint16_t* bias,
-                                                           const uint16_t* d_y, uint16_t* d_x,
-                                                           uint16_t* d_bias, int64_t rows, int64_t N,
-                                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardSquaredReluWorkspace,
-                                                    ActivationBackwardSquaredReluInPartWorkspace>(
-      x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_squared_relu<F16>,
-      activation_backward_squared_relu_in_part<F16>))
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define ACTIVATION_BACKWARD_OTHER_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                  \
+  extern "C" int64_t activation_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                \
+    BY_SET(return workspace_of_activation_backward<SPACE>(rows, N))                                          \
+  }                                                                                                          \
+  extern "C" int activation_backward_##NAME##_openmp(const STORED* x, const STORED* bias, const STORED* d_y, \
+                                                     STORED* d_x, STORED* d_bias, int64_t rows, int64_t N,   \
+                                                     void* workspace, int64_t workspace_bytes) {             \
+    BY_SET(return launch_activation_backward_gelu_f32<SPACE>(                                                \
+        x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_##KERNEL<T>))    \
+  }
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_f32, ActivationBackwardGeluWorkspace, float, gelu, float)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_bf16, ActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_f16, ActivationBackwardGeluWorkspace, uint16_t, gelu, F16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_f32, ActivationBackwardSiluWorkspace, float, silu, float)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_bf16, ActivationBackwardSiluWorkspace, uint16_t, silu, BF16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_f16, ActivationBackwardSiluWorkspace, uint16_t, silu, F16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f32, ActivationBackwardSquaredReluWorkspace, float,
+                                    squared_relu, float)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_bf16, ActivationBackwardSquaredReluWorkspace, uint16_t,
+                                    squared_relu, BF16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f16, ActivationBackwardSquaredReluWorkspace, uint16_t,
+                                    squared_relu, F16)
 
 extern "C" const char* activation_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

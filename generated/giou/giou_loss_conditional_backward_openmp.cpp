@@ -7,16 +7,12 @@
 // Phase 2: chunks of B*N are folded at once, then combined in order, neighbours along B*N.
 // Phase 3: threads share B*N, neighbours along B*N.
 // Bytes that giou_loss_conditional_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
-// Where an output is not wanted: one step after the other.
 
 #include "giou_loss_conditional_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
 
-#include <algorithm>
-#include <cmath>
-
 #include "../kgen_openmp.h"
 #include "giou_loss_conditional_backward_openmp.cpp"
 #include "../kgen_openmp.h"
@@ -25,7 +21,7 @@
 #include "giou_loss_conditional_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -85,402 +81,174 @@ void giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>* targ
       // One pass along bn: fills d_pred and d_target.
       for_lanes<kLanesOf<T>>(
           bn_part_first, smaller(bn_part_first + 4096, B * N), [=](int64_t bn, auto active) IN_SET {
-            const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
-            const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
-            const auto top_p = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
-            const auto right_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
-            const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
-            const auto left_t = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
-            const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
-            const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
-            const auto width_p = right_p - left_p;
-            const auto height_p = bottom_p - top_p;
-            const auto width_t = right_t - left_t;
-            const auto height_t = bottom_t - top_t;
-            const auto area_p = width_p * height_p;
-            const auto area_t = width_t * height_t;
-            const auto shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
-            const auto shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
-            const auto larger_shared_width = maximum(shared_width, Value<T>(0));
-            const auto larger_shared_height = maximum(shared_height, Value<T>(0));
-            const auto overlap = larger_shared_width * larger_shared_height;
-            const auto hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
-            const auto hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
-            const auto larger_hull_width = maximum(hull_width, Value<T>(0));
-            const auto larger_hull_height = maximum(hull_height, Value<T>(0));
-            const auto hull = larger_hull_width * larger_hull_height;
-            const auto joined = area_p + area_t - overlap;
-            const auto larger_joined = maximum(joined, Value<T>(1e-05));
-            const auto quotient_overlap = overlap / larger_joined;
-            const auto larger_hull = maximum(hull, Value<T>(1e-05));
-            const auto quotient_hull = (hull - joined) / larger_hull;
-            const auto mask_here = load(&mask[bn], active);
-            const auto by_lane = gather<Value<T>>(bn, active, [&](int64_t, int lane) IN_SET {
-              return mask_here[lane] ? -(d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                           Value<T>(maximum(count_mask, int64_t{1}))
-                                     : Value<T>(0);
-            });
-            const auto d_each =
-                (d_giou != nullptr ? to_value<T>(load(&d_giou[bn], active)) : Vector<T>(Value<T>(0))) +
-                by_lane;
-            const auto d_joined =
-                d_each / larger_hull +
-                choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
-                       choose(joined == Value<T>(1e-05),
-                              -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
-            const auto d_hull =
-                choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                       choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
-                              Value<T>(0))) -
-                d_each / larger_hull;
-            const auto d_hull_height = choose(
-                hull_height > Value<T>(0), d_hull * larger_hull_width,
-                choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
-            const auto d_hull_width = choose(
-                hull_width > Value<T>(0), d_hull * larger_hull_height,
-                choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
-            const auto d_overlap = d_each / larger_joined - d_joined;
-            const auto d_shared_height =
-                choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                       choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                              Value<T>(0)));
-            const auto d_shared_width =
-                choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                       choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                              Value<T>(0)));
-            const auto d_width_t = d_joined * height_t;
-            const auto d_height_t = d_joined * width_t;
-            const auto d_width_p = d_joined * height_p;
-            const auto d_height_p = d_joined * width_p;
-            const auto d_right_t =
-                choose(right_t > right_p, d_hull_width,
-                       choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                choose(right_t < right_p, d_shared_width,
-                       choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                d_width_t;
-            const auto d_top_t = multiply_add(
-                -d_joined, width_t,
-                choose(top_t < top_p, -d_hull_height,
-                       choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                    choose(top_t > top_p, -d_shared_height,
-                           choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))));
-            const auto d_left_t = multiply_add(
-                -d_joined, height_t,
-                choose(left_t < left_p, -d_hull_width,
-                       choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                    choose(left_t > left_p, -d_shared_width,
-                           choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))));
-            const auto d_bottom_p =
-                choose(bottom_p > bottom_t, d_hull_height,
-                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                choose(bottom_p < bottom_t, d_shared_height,
-                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                d_height_p;
-            const auto d_right_p =
-                choose(right_p > right_t, d_hull_width,
-                       choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                choose(right_p < right_t, d_shared_width,
-                       choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                d_width_p;
-            const auto d_top_p = multiply_add(
-                -d_joined, width_p,
-                choose(top_p < top_t, -d_hull_height,
-                       choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                    choose(top_p > top_t, -d_shared_height,
-                           choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))));
-            const auto d_left_p = multiply_add(
-                -d_joined, height_p,
-                choose(left_p < left_t, -d_hull_width,
-                       choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                    choose(left_p > left_t, -d_shared_width,
-                           choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))));
-            const auto d_bottom_t =
-                choose(bottom_t > bottom_p, d_hull_height,
-                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                choose(bottom_t < bottom_p, d_shared_height,
-                       choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                d_height_t;
-            Lanes<Stored<T>, kLanesOf<T>> d_pred_fields[4];
-            d_pred_fields[0] = to_stored<T>(choose(mask_here, d_left_p, Value<T>(0)));
-            d_pred_fields[1] = to_stored<T>(choose(mask_here, d_top_p, Value<T>(0)));
-            d_pred_fields[2] = to_stored<T>(choose(mask_here, d_right_p, Value<T>(0)));
-            d_pred_fields[3] = to_stored<T>(choose(mask_here, d_bottom_p, Value<T>(0)));
-            store_fields(&d_pred[bn * 4], active, d_pred_fields);
-            Lanes<Stored<T>, kLanesOf<T>> d_target_fields[4];
-            d_target_fields[0] = to_stored<T>(choose(mask_here, d_left_t, Value<T>(0)));
-            d_target_fields[1] = to_stored<T>(choose(mask_here, d_top_t, Value<T>(0)));
-            d_target_fields[2] = to_stored<T>(choose(mask_here, d_right_t, Value<T>(0)));
-            d_target_fields[3] = to_stored<T>(choose(mask_here, d_bottom_t, Value<T>(0)));
-            store_fields(&d_target[bn * 4], active, d_target_fields);
+            Vector<T> d_right_t = Value<T>(0);
+            Vector<T> d_top_t = Value<T>(0);
+            Vector<T> d_left_t = Value<T>(0);
+            Vector<T> d_bottom_p = Value<T>(0);
+            Vector<T> d_right_p = Value<T>(0);
+            Vector<T> d_top_p = Value<T>(0);
+            Vector<T> d_left_p = Value<T>(0);
+            Vector<T> d_bottom_t = Value<T>(0);
+            const auto chosen = active && load(&mask[bn], active);
+            if (any_lane(chosen)) {
+              const auto bottom_t = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
+              const auto left_p = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
+              const auto top_p = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
+              const auto right_p = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
+              const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
+              const auto left_t = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
+              const auto top_t = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
+              const auto right_t = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
+              const auto width_p = right_p - left_p;
+              const auto height_p = bottom_p - top_p;
+              const auto width_t = right_t - left_t;
+              const auto height_t = bottom_t - top_t;
+              const auto area_p = width_p * height_p;
+              const auto area_t = width_t * height_t;
+              const auto shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+              const auto shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+              const auto larger_shared_width = maximum(shared_width, Value<T>(0));
+              const auto larger_shared_height = maximum(shared_height, Value<T>(0));
+              const auto overlap = larger_shared_width * larger_shared_height;
+              const auto hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+              const auto hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+              const auto larger_hull_width = maximum(hull_width, Value<T>(0));
+              const auto larger_hull_height = maximum(hull_height, Value<T>(0));
+              const auto hull = larger_hull_width * larger_hull_height;
+              const auto joined = area_p + area_t - overlap;
+              const auto larger_joined = maximum(joined, Value<T>(1e-05));
+              const auto quotient_overlap = overlap / larger_joined;
+              const auto larger_hull = maximum(hull, Value<T>(1e-05));
+              const auto quotient_hull = (hull - joined) / larger_hull;
+              const auto d_each =
+                  (d_giou != nullptr ? to_value<T>(load(&d_giou[bn], active)) : Vector<T>(Value<T>(0))) +
+                  -(d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                      Value<T>(maximum(count_mask, int64_t{1}));
+              const auto d_joined =
+                  d_each / larger_hull +
+                  choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+                         choose(joined == Value<T>(1e-05),
+                                -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+              const auto d_hull =
+                  choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
+                         choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
+                                Value<T>(0))) -
+                  d_each / larger_hull;
+              const auto d_hull_height =
+                  choose(hull_height > Value<T>(0), d_hull * larger_hull_width,
+                         choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width,
+                                Value<T>(0)));
+              const auto d_hull_width =
+                  choose(hull_width > Value<T>(0), d_hull * larger_hull_height,
+                         choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height,
+                                Value<T>(0)));
+              const auto d_overlap = d_each / larger_joined - d_joined;
+              const auto d_shared_height =
+                  choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
+                         choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
+                                Value<T>(0)));
+              const auto d_shared_width =
+                  choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
+                         choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
+                                Value<T>(0)));
+              Vector<T> d_width_t = Value<T>(0);
+              Vector<T> d_height_t = Value<T>(0);
+              if (d_target != nullptr) {
+                d_width_t = d_joined * height_t;
+                d_height_t = d_joined * width_t;
+              }
+              Vector<T> d_width_p = Value<T>(0);
+              Vector<T> d_height_p = Value<T>(0);
+              if (d_pred != nullptr) {
+                d_width_p = d_joined * height_p;
+                d_height_p = d_joined * width_p;
+              }
+              if (d_target != nullptr) {
+                d_right_t = choose(
+                    chosen,
+                    choose(right_t > right_p, d_hull_width,
+                           choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                        choose(right_t < right_p, d_shared_width,
+                               choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
+                        d_width_t,
+                    d_right_t);
+                d_top_t = choose(
+                    chosen,
+                    multiply_add(
+                        -d_joined, width_t,
+                        choose(top_t < top_p, -d_hull_height,
+                               choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                            choose(top_t > top_p, -d_shared_height,
+                                   choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))),
+                    d_top_t);
+                d_left_t = choose(
+                    chosen,
+                    multiply_add(
+                        -d_joined, height_t,
+                        choose(left_t < left_p, -d_hull_width,
+                               choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                            choose(left_t > left_p, -d_shared_width,
+                                   choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))),
+                    d_left_t);
+              }
+              if (d_pred != nullptr) {
+                d_bottom_p = choose(
+                    chosen,
+                    choose(bottom_p > bottom_t, d_hull_height,
+                           choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                        choose(bottom_p < bottom_t, d_shared_height,
+                               choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
+                        d_height_p,
+                    d_bottom_p);
+                d_right_p = choose(
+                    chosen,
+                    choose(right_p > right_t, d_hull_width,
+                           choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                        choose(right_p < right_t, d_shared_width,
+                               choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
+                        d_width_p,
+                    d_right_p);
+                d_top_p = choose(
+                    chosen,
+                    multiply_add(
+                        -d_joined, width_p,
+                        choose(top_p < top_t, -d_hull_height,
+                               choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                            choose(top_p > top_t, -d_shared_height,
+                                   choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))),
+                    d_top_p);
+                d_left_p = choose(
+                    chosen,
+                    multiply_add(
+                        -d_joined, height_p,
+                        choose(left_p < left_t, -d_hull_width,
+                               choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
+                            choose(left_p > left_t, -d_shared_width,
+                                   choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))),
+                    d_left_p);
+              }
+              if (d_target != nullptr) {
+                d_bottom_t = choose(
+                    chosen,
+                    choose(bottom_t > bottom_p, d_hull_height,
+                           choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+                        choose(bottom_t < bottom_p, d_shared_height,
+                               choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
+                        d_height_t,
+                    d_bottom_t);
+              }
+            }
+            if (d_pred != nullptr) {
+              store_fields(&d_pred[bn * 4], active,
+                           {to_stored<T>(d_left_p), to_stored<T>(d_top_p), to_stored<T>(d_right_p),
+                            to_stored<T>(d_bottom_p)});
+            }
+            if (d_target != nullptr) {
+              store_fields(&d_target[bn * 4], active,
+                           {to_stored<T>(d_left_t), to_stored<T>(d_top_t), to_stored<T>(d_right_t),
+                            to_stored<T>(d_bottom_t)});
+            }
           });
-    }
-  });
-}
-
-// Where the intermediates lie in the workspace.
-template <class T>
-struct GiouLossConditionalBackwardInPartWorkspace {
-  int64_t bottom_t, left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, width_p, height_p, width_t,
-      height_t, d_joined, d_hull_height, d_hull_width, d_shared_height, d_shared_width;
-  int64_t bytes = 0;
-
-  explicit GiouLossConditionalBackwardInPartWorkspace(int64_t B, int64_t N) {
-    bottom_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    left_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    top_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    right_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    bottom_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    left_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    top_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    right_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    width_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    height_p = reserve(bytes, B * N, kBytes<Value<T>>);
-    width_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    height_t = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_joined = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_hull_height = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_hull_width = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_shared_height = reserve(bytes, B * N, kBytes<Value<T>>);
-    d_shared_width = reserve(bytes, B * N, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-template <class T>
-void giou_loss_conditional_backward_in_part(const Stored<T>* pred, const Stored<T>* target, const bool* mask,
-                                            const Stored<T>* d_giou, const Stored<T>* d_loss,
-                                            Stored<T>* d_pred, Stored<T>* d_target, int64_t B, int64_t N,
-                                            char* workspace) {
-  const GiouLossConditionalBackwardInPartWorkspace<T> space(B, N);
-  Value<T>* const bottom_t = reinterpret_cast<Value<T>*>(workspace + space.bottom_t);
-  Value<T>* const left_p = reinterpret_cast<Value<T>*>(workspace + space.left_p);
-  Value<T>* const top_p = reinterpret_cast<Value<T>*>(workspace + space.top_p);
-  Value<T>* const right_p = reinterpret_cast<Value<T>*>(workspace + space.right_p);
-  Value<T>* const bottom_p = reinterpret_cast<Value<T>*>(workspace + space.bottom_p);
-  Value<T>* const left_t = reinterpret_cast<Value<T>*>(workspace + space.left_t);
-  Value<T>* const top_t = reinterpret_cast<Value<T>*>(workspace + space.top_t);
-  Value<T>* const right_t = reinterpret_cast<Value<T>*>(workspace + space.right_t);
-  Value<T>* const width_p = reinterpret_cast<Value<T>*>(workspace + space.width_p);
-  Value<T>* const height_p = reinterpret_cast<Value<T>*>(workspace + space.height_p);
-  Value<T>* const width_t = reinterpret_cast<Value<T>*>(workspace + space.width_t);
-  Value<T>* const height_t = reinterpret_cast<Value<T>*>(workspace + space.height_t);
-  Value<T>* const d_joined = reinterpret_cast<Value<T>*>(workspace + space.d_joined);
-  Value<T>* const d_hull_height = reinterpret_cast<Value<T>*>(workspace + space.d_hull_height);
-  Value<T>* const d_hull_width = reinterpret_cast<Value<T>*>(workspace + space.d_hull_width);
-  Value<T>* const d_shared_height = reinterpret_cast<Value<T>*>(workspace + space.d_shared_height);
-  Value<T>* const d_shared_width = reinterpret_cast<Value<T>*>(workspace + space.d_shared_width);
-  if (d_pred != nullptr || d_target != nullptr) {
-    int64_t count_mask = 0;
-    // One pass along bn: count_mask.
-    for (int64_t bn_block = 0; bn_block < B * N; bn_block += 32768) {
-      Lanes<int32_t, kLanes32> count_mask_lanes = 0;
-      for_lanes<kLanes32>(bn_block, smaller(bn_block + 32768, B * N),
-                          [=, &count_mask_lanes](int64_t bn, auto active) IN_SET {
-                            count_mask_lanes += keep(active, convert<int32_t>(load(&mask[bn], active)), 0);
-                          });
-      count_mask =
-          count_mask + across(count_mask_lanes, [](auto one, auto other) IN_SET { return one + other; });
-    }
-    // One pass along bn: fills 17 values.
-    for_lanes<kLanesOf<T>>(0, B * N, [=](int64_t bn, auto active) IN_SET {
-      const auto bottom_t_here = to_value<T>(load_field<4, 3>(&target[bn * 4], active));
-      store(&bottom_t[bn], active, bottom_t_here);
-      const auto left_p_here = to_value<T>(load_field<4, 0>(&pred[bn * 4], active));
-      store(&left_p[bn], active, left_p_here);
-      const auto top_p_here = to_value<T>(load_field<4, 1>(&pred[bn * 4], active));
-      store(&top_p[bn], active, top_p_here);
-      const auto right_p_here = to_value<T>(load_field<4, 2>(&pred[bn * 4], active));
-      store(&right_p[bn], active, right_p_here);
-      const auto bottom_p_here = to_value<T>(load_field<4, 3>(&pred[bn * 4], active));
-      store(&bottom_p[bn], active, bottom_p_here);
-      const auto left_t_here = to_value<T>(load_field<4, 0>(&target[bn * 4], active));
-      store(&left_t[bn], active, left_t_here);
-      const auto top_t_here = to_value<T>(load_field<4, 1>(&target[bn * 4], active));
-      store(&top_t[bn], active, top_t_here);
-      const auto right_t_here = to_value<T>(load_field<4, 2>(&target[bn * 4], active));
-      store(&right_t[bn], active, right_t_here);
-      const auto width_p_here = right_p_here - left_p_here;
-      store(&width_p[bn], active, width_p_here);
-      const auto height_p_here = bottom_p_here - top_p_here;
-      store(&height_p[bn], active, height_p_here);
-      const auto width_t_here = right_t_here - left_t_here;
-      store(&width_t[bn], active, width_t_here);
-      const auto height_t_here = bottom_t_here - top_t_here;
-      store(&height_t[bn], active, height_t_here);
-      const auto area_p = width_p_here * height_p_here;
-      const auto area_t = width_t_here * height_t_here;
-      const auto shared_width = minimum(right_p_here, right_t_here) - maximum(left_p_here, left_t_here);
-      const auto shared_height = minimum(bottom_p_here, bottom_t_here) - maximum(top_p_here, top_t_here);
-      const auto larger_shared_width = maximum(shared_width, Value<T>(0));
-      const auto larger_shared_height = maximum(shared_height, Value<T>(0));
-      const auto overlap = larger_shared_width * larger_shared_height;
-      const auto hull_width = maximum(right_p_here, right_t_here) - minimum(left_p_here, left_t_here);
-      const auto hull_height = maximum(bottom_p_here, bottom_t_here) - minimum(top_p_here, top_t_here);
-      const auto larger_hull_width = maximum(hull_width, Value<T>(0));
-      const auto larger_hull_height = maximum(hull_height, Value<T>(0));
-      const auto hull = larger_hull_width * larger_hull_height;
-      const auto joined = area_p + area_t - overlap;
-      const auto larger_joined = maximum(joined, Value<T>(1e-05));
-      const auto quotient_overlap = overlap / larger_joined;
-      const auto larger_hull = maximum(hull, Value<T>(1e-05));
-      const auto quotient_hull = (hull - joined) / larger_hull;
-      const auto by_lane = gather<Value<T>>(bn, active, [&](int64_t bn_at) IN_SET {
-        return mask[bn_at] ? -(d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                 Value<T>(maximum(count_mask, int64_t{1}))
-                           : Value<T>(0);
-      });
-      const auto d_each =
-          (d_giou != nullptr ? to_value<T>(load(&d_giou[bn], active)) : Vector<T>(Value<T>(0))) + by_lane;
-      const auto d_joined_here =
-          d_each / larger_hull +
-          choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
-                 choose(joined == Value<T>(1e-05), -Value<T>(0.5) * d_each * quotient_overlap / larger_joined,
-                        Value<T>(0)));
-      store(&d_joined[bn], active, d_joined_here);
-      const auto d_hull = choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                                 choose(hull == Value<T>(1e-05),
-                                        Value<T>(0.5) * d_each * quotient_hull / larger_hull, Value<T>(0))) -
-                          d_each / larger_hull;
-      store(&d_hull_height[bn], active,
-            choose(
-                hull_height > Value<T>(0), d_hull * larger_hull_width,
-                choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0))));
-      store(&d_hull_width[bn], active,
-            choose(
-                hull_width > Value<T>(0), d_hull * larger_hull_height,
-                choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0))));
-      const auto d_overlap = d_each / larger_joined - d_joined_here;
-      store(&d_shared_height[bn], active,
-            choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                          Value<T>(0))));
-      store(&d_shared_width[bn], active,
-            choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                          Value<T>(0))));
-    });
-  }
-  in_parallel(B * N > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bn_first = 0; bn_first < B * N; bn_first += 4096) {
-      // One pass along bn: fills d_pred and d_target.
-      for_lanes<kLanesOf<T>>(bn_first, smaller(bn_first + 4096, B * N), [=](int64_t bn, auto active) IN_SET {
-        Vector<T> d_width_t = Value<T>(0);
-        Vector<T> d_height_t = Value<T>(0);
-        if (d_target != nullptr) {
-          d_width_t = load(&d_joined[bn], active) * load(&height_t[bn], active);
-          d_height_t = load(&d_joined[bn], active) * load(&width_t[bn], active);
-        }
-        Vector<T> d_width_p = Value<T>(0);
-        Vector<T> d_height_p = Value<T>(0);
-        if (d_pred != nullptr) {
-          d_width_p = load(&d_joined[bn], active) * load(&height_p[bn], active);
-          d_height_p = load(&d_joined[bn], active) * load(&width_p[bn], active);
-        }
-        Vector<T> d_right_t = Value<T>(0);
-        Vector<T> d_top_t = Value<T>(0);
-        Vector<T> d_left_t = Value<T>(0);
-        if (d_target != nullptr) {
-          d_right_t =
-              choose(load(&right_t[bn], active) > load(&right_p[bn], active), load(&d_hull_width[bn], active),
-                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
-                            Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-              choose(load(&right_t[bn], active) < load(&right_p[bn], active),
-                     load(&d_shared_width[bn], active),
-                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
-                            Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
-              d_width_t;
-          d_top_t = multiply_add(
-              -load(&d_joined[bn], active), load(&width_t[bn], active),
-              choose(load(&top_t[bn], active) < load(&top_p[bn], active), -load(&d_hull_height[bn], active),
-                     choose(load(&top_p[bn], active) == load(&top_t[bn], active),
-                            -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                  choose(load(&top_t[bn], active) > load(&top_p[bn], active),
-                         -load(&d_shared_height[bn], active),
-                         choose(load(&top_p[bn], active) == load(&top_t[bn], active),
-                                -Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))));
-          d_left_t = multiply_add(
-              -load(&d_joined[bn], active), load(&height_t[bn], active),
-              choose(load(&left_t[bn], active) < load(&left_p[bn], active), -load(&d_hull_width[bn], active),
-                     choose(load(&left_p[bn], active) == load(&left_t[bn], active),
-                            -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                  choose(load(&left_t[bn], active) > load(&left_p[bn], active),
-                         -load(&d_shared_width[bn], active),
-                         choose(load(&left_p[bn], active) == load(&left_t[bn], active),
-                                -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))));
-        }
-        Vector<T> d_bottom_p = Value<T>(0);
-        Vector<T> d_right_p = Value<T>(0);
-        Vector<T> d_top_p = Value<T>(0);
-        Vector<T> d_left_p = Value<T>(0);
-        if (d_pred != nullptr) {
-          d_bottom_p = choose(load(&bottom_p[bn], active) > load(&bottom_t[bn], active),
-                              load(&d_hull_height[bn], active),
-                              choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
-                                     Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                       choose(load(&bottom_p[bn], active) < load(&bottom_t[bn], active),
-                              load(&d_shared_height[bn], active),
-                              choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
-                                     Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
-                       d_height_p;
-          d_right_p =
-              choose(load(&right_p[bn], active) > load(&right_t[bn], active), load(&d_hull_width[bn], active),
-                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
-                            Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-              choose(load(&right_p[bn], active) < load(&right_t[bn], active),
-                     load(&d_shared_width[bn], active),
-                     choose(load(&right_p[bn], active) == load(&right_t[bn], active),
-                            Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))) +
-              d_width_p;
-          d_top_p = multiply_add(
-              -load(&d_joined[bn], active), load(&width_p[bn], active),
-              choose(load(&top_p[bn], active) < load(&top_t[bn], active), -load(&d_hull_height[bn], active),
-                     choose(load(&top_p[bn], active) == load(&top_t[bn], active),
-                            -Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                  choose(load(&top_p[bn], active) > load(&top_t[bn], active),
-                         -load(&d_shared_height[bn], active),
-                         choose(load(&top_p[bn], active) == load(&top_t[bn], active),
-                                -Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))));
-          d_left_p = multiply_add(
-              -load(&d_joined[bn], active), load(&height_p[bn], active),
-              choose(load(&left_p[bn], active) < load(&left_t[bn], active), -load(&d_hull_width[bn], active),
-                     choose(load(&left_p[bn], active) == load(&left_t[bn], active),
-                            -Value<T>(0.5) * load(&d_hull_width[bn], active), Value<T>(0))) +
-                  choose(load(&left_p[bn], active) > load(&left_t[bn], active),
-                         -load(&d_shared_width[bn], active),
-                         choose(load(&left_p[bn], active) == load(&left_t[bn], active),
-                                -Value<T>(0.5) * load(&d_shared_width[bn], active), Value<T>(0))));
-        }
-        Vector<T> d_bottom_t = Value<T>(0);
-        if (d_target != nullptr) {
-          d_bottom_t = choose(load(&bottom_t[bn], active) > load(&bottom_p[bn], active),
-                              load(&d_hull_height[bn], active),
-                              choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
-                                     Value<T>(0.5) * load(&d_hull_height[bn], active), Value<T>(0))) +
-                       choose(load(&bottom_t[bn], active) < load(&bottom_p[bn], active),
-                              load(&d_shared_height[bn], active),
-                              choose(load(&bottom_p[bn], active) == load(&bottom_t[bn], active),
-                                     Value<T>(0.5) * load(&d_shared_height[bn], active), Value<T>(0))) +
-                       d_height_t;
-        }
-        if (d_pred != nullptr) {
-          Lanes<Stored<T>, kLanesOf<T>> d_pred_fields[4];
-          d_pred_fields[0] = to_stored<T>(choose(load(&mask[bn], active), d_left_p, Value<T>(0)));
-          d_pred_fields[1] = to_stored<T>(choose(load(&mask[bn], active), d_top_p, Value<T>(0)));
-          d_pred_fields[2] = to_stored<T>(choose(load(&mask[bn], active), d_right_p, Value<T>(0)));
-          d_pred_fields[3] = to_stored<T>(choose(load(&mask[bn], active), d_bottom_p, Value<T>(0)));
-          store_fields(&d_pred[bn * 4], active, d_pred_fields);
-        }
-        if (d_target != nullptr) {
-          Lanes<Stored<T>, kLanesOf<T>> d_target_fields[4];
-          d_target_fields[0] = to_stored<T>(choose(load(&mask[bn], active), d_left_t, Value<T>(0)));
-          d_target_fields[1] = to_stored<T>(choose(load(&mask[bn], active), d_top_t, Value<T>(0)));
-          d_target_fields[2] = to_stored<T>(choose(load(&mask[bn], active), d_right_t, Value<T>(0)));
-          d_target_fields[3] = to_stored<T>(choose(load(&mask[bn], active), d_bottom_t, Value<T>(0)));
-          store_fields(&d_target[bn * 4], active, d_target_fields);
-        }
-      });
     }
   });
 }
@@ -501,29 +269,18 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
                           {7, d_target, {B, N, 4}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || N == 0) return 0;
-  if (d_pred != nullptr && d_target != nullptr) {
-    const GiouLossConditionalBackwardWorkspace space(B, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_conditional_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N,
-                                      memory.data);
-    return 0;
-  }
-  const GiouLossConditionalBackwardInPartWorkspace<T> space(B, N);
+  const GiouLossConditionalBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  giou_loss_conditional_backward_in_part<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N,
-                                            memory.data);
+  giou_loss_conditional_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class T>
 int64_t workspace_of_giou_loss_conditional_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return std::max(GiouLossConditionalBackwardWorkspace(B, N).bytes,
-                  GiouLossConditionalBackwardInPartWorkspace<T>(B, N).bytes);
+  return GiouLossConditionalBackwardWorkspace(B, N).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -534,9 +291,9 @@ int64_t workspace_of_giou_loss_conditional_backward(int64_t B, int64_t N) {
 #if !defined(KGEN_SET)
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(NAME, T, STORED)                                       \
+#define GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(NAME, STORED, T)                                       \
   extern "C" int64_t giou_loss_conditional_backward_##NAME##_openmp_workspace(int64_t B, int64_t N) {   \
-    BY_SET(return workspace_of_giou_loss_conditional_backward<T>(B, N))                                 \
+    BY_SET(return workspace_of_giou_loss_conditional_backward(B, N))                                    \
   }                                                                                                     \
   extern "C" int giou_loss_conditional_backward_##NAME##_openmp(                                        \
       const STORED* pred, const STORED* target, const bool* mask, const STORED* d_giou,                 \
@@ -546,8 +303,8 @@ int64_t workspace_of_giou_loss_conditional_backward(int64_t B, int64_t N) {
                                                            d_target, B, N, workspace, workspace_bytes)) \
   }
 GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(f32, float, float)
-GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
-GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
+GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
 GIOU_LOSS_CONDITIONAL_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_conditional_backward_openmp_instructions(void) {

@@ -131,7 +131,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
               : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
                                               : Value<T>(0));
       d_target[(n_start + n) * 4 + 1] = to_stored<T>(
-          (top_t < top_p ? -d_hull_height : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+          (top_t < top_p ? -d_hull_height
+                         : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
           (top_t > top_p ? -d_shared_height
                          : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
           d_joined * width_t);
@@ -144,8 +145,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       d_target[(n_start + n) * 4 + 3] = to_stored<T>(
           (bottom_t > bottom_p ? d_hull_height
                                : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
-          (bottom_t < bottom_p ? d_shared_height
-                               : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
+          (bottom_t < bottom_p
+               ? d_shared_height
+               : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
           d_height_t);
     }
     __syncthreads();
@@ -209,12 +211,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
               : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
                                               : Value<T>(0));
       if (inside(int64_t(n), P))
-        d_pred[(b * P + int64_t(n)) * 4 + 1] =
-            to_stored<T>((top_p < top_t ? -d_hull_height
-                                        : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
-                         (top_p > top_t ? -d_shared_height
-                                        : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
-                         d_joined * width_p);
+        d_pred[(b * P + int64_t(n)) * 4 + 1] = to_stored<T>(
+            (top_p < top_t ? -d_hull_height
+                           : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+            (top_p > top_t ? -d_shared_height
+                           : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
+            d_joined * width_p);
     }
     __syncthreads();
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
@@ -347,12 +349,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
                                               : Value<T>(0));
       const Value<T> d_height_p = d_joined * width_p;
       if (inside(int64_t(n), P))
-        d_pred[(b * P + int64_t(n)) * 4 + 3] = to_stored<T>(
-            (bottom_p > bottom_t ? d_hull_height
-                                 : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
-            (bottom_p < bottom_t ? d_shared_height
-                                 : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
-            d_height_p);
+        d_pred[(b * P + int64_t(n)) * 4 + 3] =
+            to_stored<T>((bottom_p > bottom_t
+                              ? d_hull_height
+                              : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+                         (bottom_p < bottom_t ? d_shared_height
+                                              : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height
+                                                                      : Value<T>(0))) +
+                         d_height_p);
     }
     __syncthreads();
   }
@@ -369,184 +373,24 @@ cudaError_t giou_loss_packed_backward(const int64_t* box_start, const Stored<T>*
   if (const cudaError_t error =
           launch(wide ? giou_loss_packed_backward_kernel<true, Index, T>
                       : giou_loss_packed_backward_kernel<false, Index, T>,
-                 smaller(B, int64_t{1} << 30), block_threads(larger(P * 4, ceil_div(N, larger(B, 1))), B), 0,
-                 stream, box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N);
+                 smaller(B, int64_t{1} << 30), block_threads(larger(P * 4, ceil_div(N, larger(B, 1))), B),
+                 0, stream, box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
 }
-
-// Where the intermediates lie in the workspace.
-template <class T>
-struct GiouLossPackedBackwardInPartWorkspace {
-  int64_t giou_loss_packed_backward_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)P;
-    giou_loss_packed_backward_in_part_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                                    padded_bytes(N, kBytes<Value<T>>),
-                                32768, smaller(B, 1024)),
-                1);
-  }
-};
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     giou_loss_packed_backward_in_part_kernel(const int64_t* box_start, const Stored<T>* pred,
                                              const Stored<T>* target, const Stored<T>* d_giou,
                                              const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
-                                             Index B, Index P, Index N, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  Value<T>* const left_p = take<Value<T>>(tile, N);
-  Value<T>* const top_p = take<Value<T>>(tile, N);
-  Value<T>* const right_p = take<Value<T>>(tile, N);
-  Value<T>* const bottom_p = take<Value<T>>(tile, N);
-  Value<T>* const left_t = take<Value<T>>(tile, N);
-  Value<T>* const top_t = take<Value<T>>(tile, N);
-  Value<T>* const right_t = take<Value<T>>(tile, N);
-  Value<T>* const bottom_t = take<Value<T>>(tile, N);
-  Value<T>* const width_p = take<Value<T>>(tile, N);
-  Value<T>* const height_p = take<Value<T>>(tile, N);
-  Value<T>* const d_joined = take<Value<T>>(tile, N);
-  Value<T>* const d_hull_height = take<Value<T>>(tile, N);
-  Value<T>* const d_hull_width = take<Value<T>>(tile, N);
-  Value<T>* const d_shared_height = take<Value<T>>(tile, N);
-  Value<T>* const d_shared_width = take<Value<T>>(tile, N);
-  Value<T>* const d_width_p = take<Value<T>>(tile, N);
-  Value<T>* const d_height_p = take<Value<T>>(tile, N);
+                                             Index B, Index P, Index N) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-      Value<T> width_t = Value<T>(0);
-      Value<T> height_t = Value<T>(0);
-      if (d_pred != nullptr || d_target != nullptr) {
-        left_p[n] = inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
-        top_p[n] = inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
-        right_p[n] = inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
-        bottom_p[n] = inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
-        left_t[n] = to_value<T>(target[(n_start + n) * 4]);
-        top_t[n] = to_value<T>(target[(n_start + n) * 4 + 1]);
-        right_t[n] = to_value<T>(target[(n_start + n) * 4 + 2]);
-        bottom_t[n] = to_value<T>(target[(n_start + n) * 4 + 3]);
-        width_p[n] = right_p[n] - left_p[n];
-        height_p[n] = bottom_p[n] - top_p[n];
-        width_t = right_t[n] - left_t[n];
-        height_t = bottom_t[n] - top_t[n];
-        const Value<T> area_p = width_p[n] * height_p[n];
-        const Value<T> area_t = width_t * height_t;
-        const Value<T> shared_width = minimum(right_p[n], right_t[n]) - maximum(left_p[n], left_t[n]);
-        const Value<T> shared_height = minimum(bottom_p[n], bottom_t[n]) - maximum(top_p[n], top_t[n]);
-        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
-        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
-        const Value<T> overlap = larger_shared_width * larger_shared_height;
-        const Value<T> hull_width = maximum(right_p[n], right_t[n]) - minimum(left_p[n], left_t[n]);
-        const Value<T> hull_height = maximum(bottom_p[n], bottom_t[n]) - minimum(top_p[n], top_t[n]);
-        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
-        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
-        const Value<T> hull = larger_hull_width * larger_hull_height;
-        const Value<T> joined = area_p + area_t - overlap;
-        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
-        const Value<T> quotient_overlap = overlap / larger_joined;
-        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
-        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
-                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                    Value<T>(maximum(int64_t(N), int64_t{1}));
-        d_joined[n] =
-            d_each / larger_hull +
-            (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
-                                              : Value<T>(0)));
-        const Value<T> d_hull =
-            (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
-            d_each / larger_hull;
-        d_hull_height[n] =
-            hull_height > Value<T>(0)
-                ? d_hull * larger_hull_width
-                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
-        d_hull_width[n] =
-            hull_width > Value<T>(0)
-                ? d_hull * larger_hull_height
-                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-        const Value<T> d_overlap = d_each / larger_joined - d_joined[n];
-        d_shared_height[n] =
-            shared_height > Value<T>(0)
-                ? d_overlap * larger_shared_width
-                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                                : Value<T>(0));
-        d_shared_width[n] =
-            shared_width > Value<T>(0)
-                ? d_overlap * larger_shared_height
-                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                               : Value<T>(0));
-      }
-      Value<T> d_width_t = Value<T>(0);
-      Value<T> d_height_t = Value<T>(0);
-      if (d_target != nullptr) {
-        d_width_t = d_joined[n] * height_t;
-        d_height_t = d_joined[n] * width_t;
-      }
-      if (d_target != nullptr) {
-        d_target[(n_start + n) * 4] =
-            to_stored<T>((left_t[n] < left_p[n]
-                              ? -d_hull_width[n]
-                              : (left_p[n] == left_t[n] ? -Value<T>(0.5) * d_hull_width[n] : Value<T>(0))) +
-                         (left_t[n] > left_p[n]
-                              ? -d_shared_width[n]
-                              : (left_p[n] == left_t[n] ? -Value<T>(0.5) * d_shared_width[n] : Value<T>(0))) -
-                         d_joined[n] * height_t);
-        d_target[(n_start + n) * 4 + 1] = to_stored<T>(
-            (top_t[n] < top_p[n] ? -d_hull_height[n]
-                                 : (top_p[n] == top_t[n] ? -Value<T>(0.5) * d_hull_height[n] : Value<T>(0))) +
-            (top_t[n] > top_p[n]
-                 ? -d_shared_height[n]
-                 : (top_p[n] == top_t[n] ? -Value<T>(0.5) * d_shared_height[n] : Value<T>(0))) -
-            d_joined[n] * width_t);
-        d_target[(n_start + n) * 4 + 2] = to_stored<T>(
-            (right_t[n] > right_p[n]
-                 ? d_hull_width[n]
-                 : (right_p[n] == right_t[n] ? Value<T>(0.5) * d_hull_width[n] : Value<T>(0))) +
-            (right_t[n] < right_p[n]
-                 ? d_shared_width[n]
-                 : (right_p[n] == right_t[n] ? Value<T>(0.5) * d_shared_width[n] : Value<T>(0))) +
-            d_width_t);
-        d_target[(n_start + n) * 4 + 3] = to_stored<T>(
-            (bottom_t[n] > bottom_p[n]
-                 ? d_hull_height[n]
-                 : (bottom_p[n] == bottom_t[n] ? Value<T>(0.5) * d_hull_height[n] : Value<T>(0))) +
-            (bottom_t[n] < bottom_p[n]
-                 ? d_shared_height[n]
-                 : (bottom_p[n] == bottom_t[n] ? Value<T>(0.5) * d_shared_height[n] : Value<T>(0))) +
-            d_height_t);
-      }
-    }
-    __syncthreads();
     if (d_pred != nullptr) {
-      for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-        d_width_p[n] = d_joined[n] * height_p[n];
-      }
-      __syncthreads();
-      for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-        d_height_p[n] = d_joined[n] * width_p[n];
-      }
-      __syncthreads();
       for (Index point = Index(threadIdx.x); point < P * 4; point += Index(blockDim.x)) {
         const Index p = Index(point / 4);
         const Index c = Index(point % 4);
@@ -554,53 +398,438 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> bottom_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
+        const Value<T> height_p = bottom_p - top_p;
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
+        const Value<T> right_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+        const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+        const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+        const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+        const Value<T> hull = larger_hull_width * larger_hull_height;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> width_p = right_p - left_p;
+        const Value<T> area_p = width_p * height_p;
+        const Value<T> width_t = right_t - left_t;
+        const Value<T> height_t = bottom_t - top_t;
+        const Value<T> area_t = width_t * height_t;
+        const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+        const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+        const Value<T> overlap = larger_shared_width * larger_shared_height;
+        const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> quotient_overlap = overlap / larger_joined;
+        const Value<T> d_joined =
+            d_each / larger_hull +
+            (joined > Value<T>(1e-05)
+                 ? -d_each * quotient_overlap / larger_joined
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                                              : Value<T>(0)));
+        const Value<T> quotient_hull = (hull - joined) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_each * quotient_hull / larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
+                                            : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_hull_width =
+            hull_width > Value<T>(0)
+                ? d_hull * larger_hull_height
+                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
+        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_shared_width =
+            shared_width > Value<T>(0)
+                ? d_overlap * larger_shared_height
+                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
+                                               : Value<T>(0));
         if (inside(int64_t(n), P))
           d_pred[(b * P + int64_t(n)) * 4] = to_stored<T>(
-              (left_p[n] < left_t[n]
-                   ? -d_hull_width[n]
-                   : (left_p[n] == left_t[n] ? -Value<T>(0.5) * d_hull_width[n] : Value<T>(0))) +
-              (left_p[n] > left_t[n]
-                   ? -d_shared_width[n]
-                   : (left_p[n] == left_t[n] ? -Value<T>(0.5) * d_shared_width[n] : Value<T>(0))) -
-              d_joined[n] * height_p[n]);
+              (left_p < left_t ? -d_hull_width
+                               : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+              (left_p > left_t ? -d_shared_width
+                               : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
+              d_joined * height_p);
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
+        const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+        const Value<T> right_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> width_p = right_p - left_p;
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
+        const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+        const Value<T> bottom_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
+        const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+        const Value<T> hull = larger_hull_width * larger_hull_height;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> height_p = bottom_p - top_p;
+        const Value<T> area_p = width_p * height_p;
+        const Value<T> width_t = right_t - left_t;
+        const Value<T> height_t = bottom_t - top_t;
+        const Value<T> area_t = width_t * height_t;
+        const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+        const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+        const Value<T> overlap = larger_shared_width * larger_shared_height;
+        const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> quotient_overlap = overlap / larger_joined;
+        const Value<T> d_joined =
+            d_each / larger_hull +
+            (joined > Value<T>(1e-05)
+                 ? -d_each * quotient_overlap / larger_joined
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                                              : Value<T>(0)));
+        const Value<T> quotient_hull = (hull - joined) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_each * quotient_hull / larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
+                                            : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_hull_height =
+            hull_height > Value<T>(0)
+                ? d_hull * larger_hull_width
+                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_shared_height =
+            shared_height > Value<T>(0)
+                ? d_overlap * larger_shared_width
+                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
+                                                : Value<T>(0));
         if (inside(int64_t(n), P))
-          d_pred[(b * P + int64_t(n)) * 4 + 1] =
-              to_stored<T>((top_p[n] < top_t[n]
-                                ? -d_hull_height[n]
-                                : (top_p[n] == top_t[n] ? -Value<T>(0.5) * d_hull_height[n] : Value<T>(0))) +
-                           (top_p[n] > top_t[n] ? -d_shared_height[n]
-                                                : (top_p[n] == top_t[n] ? -Value<T>(0.5) * d_shared_height[n]
-                                                                        : Value<T>(0))) -
-                           d_joined[n] * width_p[n]);
+          d_pred[(b * P + int64_t(n)) * 4 + 1] = to_stored<T>(
+              (top_p < top_t ? -d_hull_height
+                             : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+              (top_p > top_t ? -d_shared_height
+                             : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
+              d_joined * width_p);
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+        const Value<T> bottom_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
+        const Value<T> height_p = bottom_p - top_p;
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
+        const Value<T> right_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+        const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+        const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+        const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+        const Value<T> hull = larger_hull_width * larger_hull_height;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> width_p = right_p - left_p;
+        const Value<T> area_p = width_p * height_p;
+        const Value<T> width_t = right_t - left_t;
+        const Value<T> height_t = bottom_t - top_t;
+        const Value<T> area_t = width_t * height_t;
+        const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+        const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+        const Value<T> overlap = larger_shared_width * larger_shared_height;
+        const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> quotient_overlap = overlap / larger_joined;
+        const Value<T> d_joined =
+            d_each / larger_hull +
+            (joined > Value<T>(1e-05)
+                 ? -d_each * quotient_overlap / larger_joined
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                                              : Value<T>(0)));
+        const Value<T> d_width_p = d_joined * height_p;
+        const Value<T> quotient_hull = (hull - joined) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_each * quotient_hull / larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
+                                            : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_hull_width =
+            hull_width > Value<T>(0)
+                ? d_hull * larger_hull_height
+                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
+        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_shared_width =
+            shared_width > Value<T>(0)
+                ? d_overlap * larger_shared_height
+                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
+                                               : Value<T>(0));
         if (inside(int64_t(n), P))
           d_pred[(b * P + int64_t(n)) * 4 + 2] = to_stored<T>(
-              (right_p[n] > right_t[n]
-                   ? d_hull_width[n]
-                   : (right_p[n] == right_t[n] ? Value<T>(0.5) * d_hull_width[n] : Value<T>(0))) +
-              (right_p[n] < right_t[n]
-                   ? d_shared_width[n]
-                   : (right_p[n] == right_t[n] ? Value<T>(0.5) * d_shared_width[n] : Value<T>(0))) +
-              d_width_p[n]);
+              (right_p > right_t ? d_hull_width
+                                 : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+              (right_p < right_t
+                   ? d_shared_width
+                   : (right_p == right_t ? Value<T>(0.5) * d_shared_width : Value<T>(0))) +
+              d_width_p);
       }
       __syncthreads();
       for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+        const Value<T> right_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> width_p = right_p - left_p;
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
+        const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+        const Value<T> bottom_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
+        const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
+        const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+        const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+        const Value<T> hull = larger_hull_width * larger_hull_height;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> height_p = bottom_p - top_p;
+        const Value<T> area_p = width_p * height_p;
+        const Value<T> width_t = right_t - left_t;
+        const Value<T> height_t = bottom_t - top_t;
+        const Value<T> area_t = width_t * height_t;
+        const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+        const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+        const Value<T> overlap = larger_shared_width * larger_shared_height;
+        const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> quotient_overlap = overlap / larger_joined;
+        const Value<T> d_joined =
+            d_each / larger_hull +
+            (joined > Value<T>(1e-05)
+                 ? -d_each * quotient_overlap / larger_joined
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                                              : Value<T>(0)));
+        const Value<T> d_height_p = d_joined * width_p;
+        const Value<T> quotient_hull = (hull - joined) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_each * quotient_hull / larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
+                                            : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_hull_height =
+            hull_height > Value<T>(0)
+                ? d_hull * larger_hull_width
+                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_shared_height =
+            shared_height > Value<T>(0)
+                ? d_overlap * larger_shared_width
+                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
+                                                : Value<T>(0));
         if (inside(int64_t(n), P))
           d_pred[(b * P + int64_t(n)) * 4 + 3] = to_stored<T>(
-              (bottom_p[n] > bottom_t[n]
-                   ? d_hull_height[n]
-                   : (bottom_p[n] == bottom_t[n] ? Value<T>(0.5) * d_hull_height[n] : Value<T>(0))) +
-              (bottom_p[n] < bottom_t[n]
-                   ? d_shared_height[n]
-                   : (bottom_p[n] == bottom_t[n] ? Value<T>(0.5) * d_shared_height[n] : Value<T>(0))) +
-              d_height_p[n]);
+              (bottom_p > bottom_t
+                   ? d_hull_height
+                   : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+              (bottom_p < bottom_t
+                   ? d_shared_height
+                   : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
+              d_height_p);
       }
       __syncthreads();
+    }
+    for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
+      const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+      const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+      const Value<T> width_t = right_t - left_t;
+      const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+      const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+      const Value<T> height_t = bottom_t - top_t;
+      Value<T> d_width_t = Value<T>(0);
+      Value<T> d_height_t = Value<T>(0);
+      if (d_target != nullptr) {
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
+        const Value<T> right_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+        const Value<T> right_t_again = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> left_t_again = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> hull_width = maximum(right_p, right_t_again) - minimum(left_p, left_t_again);
+        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+        const Value<T> bottom_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
+        const Value<T> bottom_t_again = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
+        const Value<T> top_t_again = to_value<T>(target[(n_start + n) * 4 + 1]);
+        const Value<T> hull_height = maximum(bottom_p, bottom_t_again) - minimum(top_p, top_t_again);
+        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+        const Value<T> hull = larger_hull_width * larger_hull_height;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> width_p = right_p - left_p;
+        const Value<T> height_p = bottom_p - top_p;
+        const Value<T> area_p = width_p * height_p;
+        const Value<T> width_t_again = right_t_again - left_t_again;
+        const Value<T> height_t_again = bottom_t_again - top_t_again;
+        const Value<T> area_t = width_t_again * height_t_again;
+        const Value<T> shared_width = minimum(right_p, right_t_again) - maximum(left_p, left_t_again);
+        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+        const Value<T> shared_height = minimum(bottom_p, bottom_t_again) - maximum(top_p, top_t_again);
+        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+        const Value<T> overlap = larger_shared_width * larger_shared_height;
+        const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> quotient_overlap = overlap / larger_joined;
+        const Value<T> d_joined =
+            d_each / larger_hull +
+            (joined > Value<T>(1e-05)
+                 ? -d_each * quotient_overlap / larger_joined
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                                              : Value<T>(0)));
+        d_width_t = d_joined * height_t;
+        d_height_t = d_joined * width_t;
+      }
+      if (d_target != nullptr) {
+        const Value<T> left_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4]) : Value<T>(0);
+        const Value<T> left_t_again = to_value<T>(target[(n_start + n) * 4]);
+        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                                (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                    Value<T>(maximum(int64_t(N), int64_t{1}));
+        const Value<T> right_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 2]) : Value<T>(0);
+        const Value<T> right_t_again = to_value<T>(target[(n_start + n) * 4 + 2]);
+        const Value<T> hull_width = maximum(right_p, right_t_again) - minimum(left_p, left_t_again);
+        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+        const Value<T> bottom_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 3]) : Value<T>(0);
+        const Value<T> bottom_t_again = to_value<T>(target[(n_start + n) * 4 + 3]);
+        const Value<T> top_p =
+            inside(int64_t(n), P) ? to_value<T>(pred[(b * P + int64_t(n)) * 4 + 1]) : Value<T>(0);
+        const Value<T> top_t_again = to_value<T>(target[(n_start + n) * 4 + 1]);
+        const Value<T> hull_height = maximum(bottom_p, bottom_t_again) - minimum(top_p, top_t_again);
+        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+        const Value<T> hull = larger_hull_width * larger_hull_height;
+        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+        const Value<T> width_p = right_p - left_p;
+        const Value<T> height_p = bottom_p - top_p;
+        const Value<T> area_p = width_p * height_p;
+        const Value<T> width_t_again = right_t_again - left_t_again;
+        const Value<T> height_t_again = bottom_t_again - top_t_again;
+        const Value<T> area_t = width_t_again * height_t_again;
+        const Value<T> shared_width = minimum(right_p, right_t_again) - maximum(left_p, left_t_again);
+        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+        const Value<T> shared_height = minimum(bottom_p, bottom_t_again) - maximum(top_p, top_t_again);
+        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+        const Value<T> overlap = larger_shared_width * larger_shared_height;
+        const Value<T> joined = area_p + area_t - overlap;
+        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+        const Value<T> quotient_overlap = overlap / larger_joined;
+        const Value<T> d_joined =
+            d_each / larger_hull +
+            (joined > Value<T>(1e-05)
+                 ? -d_each * quotient_overlap / larger_joined
+                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                                              : Value<T>(0)));
+        const Value<T> quotient_hull = (hull - joined) / larger_hull;
+        const Value<T> d_hull =
+            (hull > Value<T>(1e-05)
+                 ? d_each * quotient_hull / larger_hull
+                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
+                                            : Value<T>(0))) -
+            d_each / larger_hull;
+        const Value<T> d_hull_width =
+            hull_width > Value<T>(0)
+                ? d_hull * larger_hull_height
+                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
+        const Value<T> d_overlap = d_each / larger_joined - d_joined;
+        const Value<T> d_shared_width =
+            shared_width > Value<T>(0)
+                ? d_overlap * larger_shared_height
+                : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
+                                               : Value<T>(0));
+        d_target[(n_start + n) * 4] = to_stored<T>(
+            (left_t_again < left_p
+                 ? -d_hull_width
+                 : (left_p == left_t_again ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+            (left_t_again > left_p
+                 ? -d_shared_width
+                 : (left_p == left_t_again ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
+            d_joined * height_t);
+        const Value<T> d_hull_height =
+            hull_height > Value<T>(0)
+                ? d_hull * larger_hull_width
+                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+        const Value<T> d_shared_height =
+            shared_height > Value<T>(0)
+                ? d_overlap * larger_shared_width
+                : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
+                                                : Value<T>(0));
+        d_target[(n_start + n) * 4 + 1] =
+            to_stored<T>((top_t_again < top_p
+                              ? -d_hull_height
+                              : (top_p == top_t_again ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+                         (top_t_again > top_p ? -d_shared_height
+                                              : (top_p == top_t_again ? -Value<T>(0.5) * d_shared_height
+                                                                      : Value<T>(0))) -
+                         d_joined * width_t);
+        d_target[(n_start + n) * 4 + 2] = to_stored<T>(
+            (right_t_again > right_p
+                 ? d_hull_width
+                 : (right_p == right_t_again ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+            (right_t_again < right_p
+                 ? d_shared_width
+                 : (right_p == right_t_again ? Value<T>(0.5) * d_shared_width : Value<T>(0))) +
+            d_width_t);
+        d_target[(n_start + n) * 4 + 3] = to_stored<T>(
+            (bottom_t_again > bottom_p
+                 ? d_hull_height
+                 : (bottom_p == bottom_t_again ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+            (bottom_t_again < bottom_p
+                 ? d_shared_height
+                 : (bottom_p == bottom_t_again ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
+            d_height_t);
+      }
     }
   }
 }
@@ -610,25 +839,12 @@ cudaError_t giou_loss_packed_backward_in_part(const int64_t* box_start, const St
                                               const Stored<T>* target, const Stored<T>* d_giou,
                                               const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
                                               int64_t B, int64_t P, int64_t N, int32_t* table_status,
-                                              char* workspace, cudaStream_t stream) {
+                                              cudaStream_t stream) {
   (void)table_status;
-  const GiouLossPackedBackwardInPartWorkspace<T> space(B, P, N);
-  const int64_t tile_bytes = padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>) + padded_bytes(N, kBytes<Value<T>>) +
-                             padded_bytes(N, kBytes<Value<T>>);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.giou_loss_packed_backward_in_part_kernel_tiles;
-  if (const cudaError_t error = launch(
-          giou_loss_packed_backward_in_part_kernel<Index, T>, smaller(B, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(ceil_div(N, larger(B, 1)), P * 4), B),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, box_start, pred, target, d_giou,
-          d_loss, d_pred, d_target, B, P, N, tiles, tile_bytes);
+  if (const cudaError_t error =
+          launch(giou_loss_packed_backward_in_part_kernel<Index, T>, smaller(B, int64_t{1} << 30),
+                 block_threads(larger(P * 4, ceil_div(N, larger(B, 1))), B), 0, stream, box_start, pred,
+                 target, d_giou, d_loss, d_pred, d_target, B, P, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -651,8 +867,7 @@ template <class T>
 int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                                      const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
                                      Stored<T>* d_target, int64_t B, int64_t P, int64_t N,
-                                     int32_t* table_status, void* workspace, int64_t workspace_bytes,
-                                     void* stream) {
+                                     int32_t* table_status, void* stream) {
   if (const int status = check_sizes({{8, B}, {9, P}, {10, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {
@@ -676,40 +891,25 @@ int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* 
               : giou_loss_packed_backward<int64_t, T>(box_start, pred, target, d_giou, d_loss, d_pred,
                                                       d_target, B, P, N, table_status, queue));
   }
-  const GiouLossPackedBackwardInPartWorkspace<T> space(B, P, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-  if (memory.status != 0) return memory.status;
-  return cuda_status(small ? giou_loss_packed_backward_in_part<int32_t, T>(box_start, pred, target, d_giou,
-                                                                           d_loss, d_pred, d_target, B, P, N,
-                                                                           table_status, memory.data, queue)
-                           : giou_loss_packed_backward_in_part<int64_t, T>(box_start, pred, target, d_giou,
-                                                                           d_loss, d_pred, d_target, B, P, N,
-                                                                           table_status, memory.data, queue));
-}
-
-// The bytes of the workspace, or a status as a negative number.
-template <class T>
-int64_t workspace_of_giou_loss_packed_backward(int64_t B, int64_t P, int64_t N) {
-  if (const int status = check_sizes({{8, B}, {9, P}, {10, N}})) return -status;
-  if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GiouLossPackedBackwardInPartWorkspace<T>(B, P, N).bytes;
+  return cuda_status(
+      small ? giou_loss_packed_backward_in_part<int32_t, T>(box_start, pred, target, d_giou, d_loss, d_pred,
+                                                            d_target, B, P, N, table_status, queue)
+            : giou_loss_packed_backward_in_part<int64_t, T>(box_start, pred, target, d_giou, d_loss, d_pred,
+                                                            d_target, B, P, N, table_status, queue));
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                 \
-  extern "C" int64_t giou_loss_packed_backward_##NAME##_cuda_workspace(int64_t B, int64_t P, int64_t N) {    \
-    return workspace_of_giou_loss_packed_backward<T>(B, P, N);                                               \
-  }                                                                                                          \
+#define GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                 \
   extern "C" int giou_loss_packed_backward_##NAME##_cuda(                                                    \
       const int64_t* box_start, const STORED* pred, const STORED* target, const STORED* d_giou,              \
       const STORED* d_loss, STORED* d_pred, STORED* d_target, int64_t B, int64_t P, int64_t N,               \
-      int32_t* table_status, void* workspace, int64_t workspace_bytes, void* stream) {                       \
+      int32_t* table_status, void* stream) {                                                                 \
     return launch_giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, \
-                                               P, N, table_status, workspace, workspace_bytes, stream);      \
+                                               P, N, table_status, stream);                                  \
   }
 GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f32, float, float)
-GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
-GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
+GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
 GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f64, double, double)

@@ -25,7 +25,7 @@
 #include "giou_loss_packed_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 23
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -254,9 +254,9 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossPackedBackwardInPartWorkspace {
-  int64_t left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t, width_p, height_p, d_joined,
-      d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_width_p, d_height_p, threads,
-      most_threads;
+  int64_t left_p, top_p, right_p, bottom_p, width_p, height_p, d_joined, d_hull_height, d_hull_width,
+      d_shared_height, d_shared_width, d_width_p, d_height_p, left_t_per_b_n, top_t_per_b_n, right_t_per_b_n,
+      bottom_t_per_b_n, threads, most_threads;
   int64_t thread_bytes = 0, bytes = 0;
 
   explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t P, int64_t N) {
@@ -265,10 +265,6 @@ struct GiouLossPackedBackwardInPartWorkspace {
     top_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     right_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     bottom_p = reserve(thread_bytes, N, kBytes<Value<T>>);
-    left_t = reserve(thread_bytes, N, kBytes<Value<T>>);
-    top_t = reserve(thread_bytes, N, kBytes<Value<T>>);
-    right_t = reserve(thread_bytes, N, kBytes<Value<T>>);
-    bottom_t = reserve(thread_bytes, N, kBytes<Value<T>>);
     width_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     height_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_joined = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -278,6 +274,10 @@ struct GiouLossPackedBackwardInPartWorkspace {
     d_shared_width = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_width_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_height_p = reserve(thread_bytes, N, kBytes<Value<T>>);
+    left_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    top_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    right_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
+    bottom_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -297,10 +297,6 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
     Value<T>* const top_p = reinterpret_cast<Value<T>*>(mine + space.top_p);
     Value<T>* const right_p = reinterpret_cast<Value<T>*>(mine + space.right_p);
     Value<T>* const bottom_p = reinterpret_cast<Value<T>*>(mine + space.bottom_p);
-    Value<T>* const left_t = reinterpret_cast<Value<T>*>(mine + space.left_t);
-    Value<T>* const top_t = reinterpret_cast<Value<T>*>(mine + space.top_t);
-    Value<T>* const right_t = reinterpret_cast<Value<T>*>(mine + space.right_t);
-    Value<T>* const bottom_t = reinterpret_cast<Value<T>*>(mine + space.bottom_t);
     Value<T>* const width_p = reinterpret_cast<Value<T>*>(mine + space.width_p);
     Value<T>* const height_p = reinterpret_cast<Value<T>*>(mine + space.height_p);
     Value<T>* const d_joined = reinterpret_cast<Value<T>*>(mine + space.d_joined);
@@ -310,138 +306,137 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
     Value<T>* const d_shared_width = reinterpret_cast<Value<T>*>(mine + space.d_shared_width);
     Value<T>* const d_width_p = reinterpret_cast<Value<T>*>(mine + space.d_width_p);
     Value<T>* const d_height_p = reinterpret_cast<Value<T>*>(mine + space.d_height_p);
+    Value<T>* const left_t_per_b_n = reinterpret_cast<Value<T>*>(mine + space.left_t_per_b_n);
+    Value<T>* const top_t_per_b_n = reinterpret_cast<Value<T>*>(mine + space.top_t_per_b_n);
+    Value<T>* const right_t_per_b_n = reinterpret_cast<Value<T>*>(mine + space.right_t_per_b_n);
+    Value<T>* const bottom_t_per_b_n = reinterpret_cast<Value<T>*>(mine + space.bottom_t_per_b_n);
     OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const int64_t n_start = box_start[b];
       const int64_t n_count = box_start[b + 1] - n_start;
-      // One pass along n: fills 16 values.
+      // One pass along n: fills 12 values.
       for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
-        Vector<T> width_t = Value<T>(0);
-        Vector<T> height_t = Value<T>(0);
-        if (d_pred != nullptr || d_target != nullptr) {
-          const auto left_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
-          });
-          store(&left_p[n], active, left_p_here);
-          const auto top_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 1]) : Value<T>(0);
-          });
-          store(&top_p[n], active, top_p_here);
-          const auto right_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 2]) : Value<T>(0);
-          });
-          store(&right_p[n], active, right_p_here);
-          const auto bottom_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
-            return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 3]) : Value<T>(0);
-          });
-          store(&bottom_p[n], active, bottom_p_here);
-          const auto left_t_here = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
-          store(&left_t[n], active, left_t_here);
-          const auto top_t_here = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
-          store(&top_t[n], active, top_t_here);
-          const auto right_t_here = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
-          store(&right_t[n], active, right_t_here);
-          const auto bottom_t_here = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
-          store(&bottom_t[n], active, bottom_t_here);
-          const auto width_p_here = right_p_here - left_p_here;
-          store(&width_p[n], active, width_p_here);
-          const auto height_p_here = bottom_p_here - top_p_here;
-          store(&height_p[n], active, height_p_here);
-          width_t = right_t_here - left_t_here;
-          height_t = bottom_t_here - top_t_here;
-          const auto area_p = width_p_here * height_p_here;
-          const auto area_t = width_t * height_t;
-          const auto shared_width = minimum(right_p_here, right_t_here) - maximum(left_p_here, left_t_here);
-          const auto shared_height = minimum(bottom_p_here, bottom_t_here) - maximum(top_p_here, top_t_here);
-          const auto larger_shared_width = maximum(shared_width, Value<T>(0));
-          const auto larger_shared_height = maximum(shared_height, Value<T>(0));
-          const auto overlap = larger_shared_width * larger_shared_height;
-          const auto hull_width = maximum(right_p_here, right_t_here) - minimum(left_p_here, left_t_here);
-          const auto hull_height = maximum(bottom_p_here, bottom_t_here) - minimum(top_p_here, top_t_here);
-          const auto larger_hull_width = maximum(hull_width, Value<T>(0));
-          const auto larger_hull_height = maximum(hull_height, Value<T>(0));
-          const auto hull = larger_hull_width * larger_hull_height;
-          const auto joined = area_p + area_t - overlap;
-          const auto larger_joined = maximum(joined, Value<T>(1e-05));
-          const auto quotient_overlap = overlap / larger_joined;
-          const auto larger_hull = maximum(hull, Value<T>(1e-05));
-          const auto quotient_hull = (hull - joined) / larger_hull;
-          const auto d_each =
-              (d_giou != nullptr ? to_value<T>(load(&d_giou[n_start + n], active)) : Vector<T>(Value<T>(0))) -
-              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1}));
-          const auto d_joined_here =
-              d_each / larger_hull +
-              choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
-                     choose(joined == Value<T>(1e-05),
-                            -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
-          store(&d_joined[n], active, d_joined_here);
-          const auto d_hull =
-              choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                     choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
-                            Value<T>(0))) -
-              d_each / larger_hull;
-          store(&d_hull_height[n], active,
-                choose(hull_height > Value<T>(0), d_hull * larger_hull_width,
-                       choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width,
-                              Value<T>(0))));
-          store(&d_hull_width[n], active,
-                choose(hull_width > Value<T>(0), d_hull * larger_hull_height,
-                       choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height,
-                              Value<T>(0))));
-          const auto d_overlap = d_each / larger_joined - d_joined_here;
-          store(&d_shared_height[n], active,
-                choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                       choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
-                              Value<T>(0))));
-          store(&d_shared_width[n], active,
-                choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                       choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
-                              Value<T>(0))));
-        }
+        const auto left_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4]) : Value<T>(0);
+        });
+        store(&left_p[n], active, left_p_here);
+        const auto top_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 1]) : Value<T>(0);
+        });
+        store(&top_p[n], active, top_p_here);
+        const auto right_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 2]) : Value<T>(0);
+        });
+        store(&right_p[n], active, right_p_here);
+        const auto bottom_p_here = gather<Value<T>>(n, active, [&](int64_t n_at) IN_SET {
+          return inside(n_at, P) ? to_value<T>(pred[(b * P + n_at) * 4 + 3]) : Value<T>(0);
+        });
+        store(&bottom_p[n], active, bottom_p_here);
+        const auto width_p_here = right_p_here - left_p_here;
+        store(&width_p[n], active, width_p_here);
+        const auto height_p_here = bottom_p_here - top_p_here;
+        store(&height_p[n], active, height_p_here);
+        const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
+        const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
+        const auto width_t = right_t - left_t;
+        const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
+        const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
+        const auto height_t = bottom_t - top_t;
+        const auto area_p = width_p_here * height_p_here;
+        const auto area_t = width_t * height_t;
+        const auto shared_width = minimum(right_p_here, right_t) - maximum(left_p_here, left_t);
+        const auto shared_height = minimum(bottom_p_here, bottom_t) - maximum(top_p_here, top_t);
+        const auto larger_shared_width = maximum(shared_width, Value<T>(0));
+        const auto larger_shared_height = maximum(shared_height, Value<T>(0));
+        const auto overlap = larger_shared_width * larger_shared_height;
+        const auto hull_width = maximum(right_p_here, right_t) - minimum(left_p_here, left_t);
+        const auto hull_height = maximum(bottom_p_here, bottom_t) - minimum(top_p_here, top_t);
+        const auto larger_hull_width = maximum(hull_width, Value<T>(0));
+        const auto larger_hull_height = maximum(hull_height, Value<T>(0));
+        const auto hull = larger_hull_width * larger_hull_height;
+        const auto joined = area_p + area_t - overlap;
+        const auto larger_joined = maximum(joined, Value<T>(1e-05));
+        const auto quotient_overlap = overlap / larger_joined;
+        const auto larger_hull = maximum(hull, Value<T>(1e-05));
+        const auto quotient_hull = (hull - joined) / larger_hull;
+        const auto d_each =
+            (d_giou != nullptr ? to_value<T>(load(&d_giou[n_start + n], active)) : Vector<T>(Value<T>(0))) -
+            (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1}));
+        const auto d_joined_here =
+            d_each / larger_hull +
+            choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+                   choose(joined == Value<T>(1e-05),
+                          -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+        store(&d_joined[n], active, d_joined_here);
+        const auto d_hull =
+            choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
+                   choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
+                          Value<T>(0))) -
+            d_each / larger_hull;
+        const auto d_hull_height_here = choose(
+            hull_height > Value<T>(0), d_hull * larger_hull_width,
+            choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
+        store(&d_hull_height[n], active, d_hull_height_here);
+        const auto d_hull_width_here = choose(
+            hull_width > Value<T>(0), d_hull * larger_hull_height,
+            choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
+        store(&d_hull_width[n], active, d_hull_width_here);
+        const auto d_overlap = d_each / larger_joined - d_joined_here;
+        const auto d_shared_height_here =
+            choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
+                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
+                          Value<T>(0)));
+        store(&d_shared_height[n], active, d_shared_height_here);
+        const auto d_shared_width_here =
+            choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
+                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
+                          Value<T>(0)));
+        store(&d_shared_width[n], active, d_shared_width_here);
         Vector<T> d_width_t = Value<T>(0);
         Vector<T> d_height_t = Value<T>(0);
         if (d_target != nullptr) {
-          d_width_t = load(&d_joined[n], active) * height_t;
-          d_height_t = load(&d_joined[n], active) * width_t;
+          d_width_t = d_joined_here * height_t;
+          d_height_t = d_joined_here * width_t;
         }
         if (d_target != nullptr) {
-          Lanes<Stored<T>, kLanesOf<T>> d_target_fields[4];
-          d_target_fields[0] = to_stored<T>(multiply_add(
-              -load(&d_joined[n], active), height_t,
-              choose(load(&left_t[n], active) < load(&left_p[n], active), -load(&d_hull_width[n], active),
-                     choose(load(&left_p[n], active) == load(&left_t[n], active),
-                            -Value<T>(0.5) * load(&d_hull_width[n], active), Value<T>(0))) +
-                  choose(load(&left_t[n], active) > load(&left_p[n], active),
-                         -load(&d_shared_width[n], active),
-                         choose(load(&left_p[n], active) == load(&left_t[n], active),
-                                -Value<T>(0.5) * load(&d_shared_width[n], active), Value<T>(0)))));
-          d_target_fields[1] = to_stored<T>(multiply_add(
-              -load(&d_joined[n], active), width_t,
-              choose(load(&top_t[n], active) < load(&top_p[n], active), -load(&d_hull_height[n], active),
-                     choose(load(&top_p[n], active) == load(&top_t[n], active),
-                            -Value<T>(0.5) * load(&d_hull_height[n], active), Value<T>(0))) +
-                  choose(load(&top_t[n], active) > load(&top_p[n], active),
-                         -load(&d_shared_height[n], active),
-                         choose(load(&top_p[n], active) == load(&top_t[n], active),
-                                -Value<T>(0.5) * load(&d_shared_height[n], active), Value<T>(0)))));
-          d_target_fields[2] = to_stored<T>(
-              choose(load(&right_t[n], active) > load(&right_p[n], active), load(&d_hull_width[n], active),
-                     choose(load(&right_p[n], active) == load(&right_t[n], active),
-                            Value<T>(0.5) * load(&d_hull_width[n], active), Value<T>(0))) +
-              choose(load(&right_t[n], active) < load(&right_p[n], active), load(&d_shared_width[n], active),
-                     choose(load(&right_p[n], active) == load(&right_t[n], active),
-                            Value<T>(0.5) * load(&d_shared_width[n], active), Value<T>(0))) +
-              d_width_t);
-          d_target_fields[3] = to_stored<T>(
-              choose(load(&bottom_t[n], active) > load(&bottom_p[n], active), load(&d_hull_height[n], active),
-                     choose(load(&bottom_p[n], active) == load(&bottom_t[n], active),
-                            Value<T>(0.5) * load(&d_hull_height[n], active), Value<T>(0))) +
-              choose(load(&bottom_t[n], active) < load(&bottom_p[n], active),
-                     load(&d_shared_height[n], active),
-                     choose(load(&bottom_p[n], active) == load(&bottom_t[n], active),
-                            Value<T>(0.5) * load(&d_shared_height[n], active), Value<T>(0))) +
-              d_height_t);
-          store_fields(&d_target[(n_start + n) * 4], active, d_target_fields);
+          const auto left_t_again = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
+          store_every(&d_target[(n_start + n) * 4], 4, active,
+                      to_stored<T>(multiply_add(
+                          -d_joined_here, height_t,
+                          choose(left_t_again < left_p_here, -d_hull_width_here,
+                                 choose(left_p_here == left_t_again, -Value<T>(0.5) * d_hull_width_here,
+                                        Value<T>(0))) +
+                              choose(left_t_again > left_p_here, -d_shared_width_here,
+                                     choose(left_p_here == left_t_again,
+                                            -Value<T>(0.5) * d_shared_width_here, Value<T>(0))))));
+          const auto top_t_again = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
+          store_every(&d_target[(n_start + n) * 4 + 1], 4, active,
+                      to_stored<T>(multiply_add(
+                          -d_joined_here, width_t,
+                          choose(top_t_again < top_p_here, -d_hull_height_here,
+                                 choose(top_p_here == top_t_again, -Value<T>(0.5) * d_hull_height_here,
+                                        Value<T>(0))) +
+                              choose(top_t_again > top_p_here, -d_shared_height_here,
+                                     choose(top_p_here == top_t_again,
+                                            -Value<T>(0.5) * d_shared_height_here, Value<T>(0))))));
+          const auto right_t_again = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
+          store_every(&d_target[(n_start + n) * 4 + 2], 4, active,
+                      to_stored<T>(choose(right_t_again > right_p_here, d_hull_width_here,
+                                          choose(right_p_here == right_t_again,
+                                                 Value<T>(0.5) * d_hull_width_here, Value<T>(0))) +
+                                   choose(right_t_again < right_p_here, d_shared_width_here,
+                                          choose(right_p_here == right_t_again,
+                                                 Value<T>(0.5) * d_shared_width_here, Value<T>(0))) +
+                                   d_width_t));
+          const auto bottom_t_again = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
+          store_every(&d_target[(n_start + n) * 4 + 3], 4, active,
+                      to_stored<T>(choose(bottom_t_again > bottom_p_here, d_hull_height_here,
+                                          choose(bottom_p_here == bottom_t_again,
+                                                 Value<T>(0.5) * d_hull_height_here, Value<T>(0))) +
+                                   choose(bottom_t_again < bottom_p_here, d_shared_height_here,
+                                          choose(bottom_p_here == bottom_t_again,
+                                                 Value<T>(0.5) * d_shared_height_here, Value<T>(0))) +
+                                   d_height_t));
         }
       });
       if (d_pred != nullptr) {
@@ -452,6 +447,25 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
         // One pass along n: fills d_height_p.
         for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
           store(&d_height_p[n], active, load(&d_joined[n], active) * load(&width_p[n], active));
+        });
+        // One pass along n: fills left_t_per_b_n.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&left_t_per_b_n[n], active,
+                to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active)));
+        });
+        // One pass along n: fills top_t_per_b_n.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&top_t_per_b_n[n], active, to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active)));
+        });
+        // One pass along n: fills right_t_per_b_n.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&right_t_per_b_n[n], active,
+                to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active)));
+        });
+        // One pass along n: fills bottom_t_per_b_n.
+        for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
+          store(&bottom_t_per_b_n[n], active,
+                to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active)));
         });
         for_lanes<kLanesOf<T>>(0, P, [=](int64_t p, auto active) IN_SET {
           Lanes<Stored<T>, kLanesOf<T>> d_pred_fields[4];
@@ -464,55 +478,56 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
           if (inside(n, P))
             d_pred[(b * P + n) * 4] = to_stored<T>(multiply_add(
                 -d_joined[n], height_p[n],
-                (left_p[n] < left_t[n]
+                (left_p[n] < left_t_per_b_n[n]
                      ? -d_hull_width[n]
-                     : (left_p[n] == left_t[n] ? rounded(-Value<T>(0.5) * d_hull_width[n])
-                                               : Value<T>(0))) +
-                    (left_p[n] > left_t[n]
+                     : (left_p[n] == left_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_hull_width[n])
+                                                       : Value<T>(0))) +
+                    (left_p[n] > left_t_per_b_n[n]
                          ? -d_shared_width[n]
-                         : (left_p[n] == left_t[n] ? rounded(-Value<T>(0.5) * d_shared_width[n])
-                                                   : Value<T>(0)))));
+                         : (left_p[n] == left_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_shared_width[n])
+                                                           : Value<T>(0)))));
         }
         // One pass along n: fills d_pred.
         for (int64_t n = 0; n < n_count; ++n) {
           if (inside(n, P))
             d_pred[(b * P + n) * 4 + 1] = to_stored<T>(multiply_add(
                 -d_joined[n], width_p[n],
-                (top_p[n] < top_t[n]
+                (top_p[n] < top_t_per_b_n[n]
                      ? -d_hull_height[n]
-                     : (top_p[n] == top_t[n] ? rounded(-Value<T>(0.5) * d_hull_height[n])
-                                             : Value<T>(0))) +
-                    (top_p[n] > top_t[n]
+                     : (top_p[n] == top_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_hull_height[n])
+                                                     : Value<T>(0))) +
+                    (top_p[n] > top_t_per_b_n[n]
                          ? -d_shared_height[n]
-                         : (top_p[n] == top_t[n] ? rounded(-Value<T>(0.5) * d_shared_height[n])
-                                                 : Value<T>(0)))));
+                         : (top_p[n] == top_t_per_b_n[n] ? rounded(-Value<T>(0.5) * d_shared_height[n])
+                                                         : Value<T>(0)))));
         }
         // One pass along n: fills d_pred.
         for (int64_t n = 0; n < n_count; ++n) {
           if (inside(n, P))
             d_pred[(b * P + n) * 4 + 2] = to_stored<T>(
-                (right_p[n] > right_t[n]
+                (right_p[n] > right_t_per_b_n[n]
                      ? d_hull_width[n]
-                     : (right_p[n] == right_t[n] ? rounded(Value<T>(0.5) * d_hull_width[n]) : Value<T>(0))) +
-                (right_p[n] < right_t[n]
+                     : (right_p[n] == right_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_hull_width[n])
+                                                         : Value<T>(0))) +
+                (right_p[n] < right_t_per_b_n[n]
                      ? d_shared_width[n]
-                     : (right_p[n] == right_t[n] ? rounded(Value<T>(0.5) * d_shared_width[n])
-                                                 : Value<T>(0))) +
+                     : (right_p[n] == right_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_shared_width[n])
+                                                         : Value<T>(0))) +
                 d_width_p[n]);
         }
         // One pass along n: fills d_pred.
         for (int64_t n = 0; n < n_count; ++n) {
           if (inside(n, P))
-            d_pred[(b * P + n) * 4 + 3] =
-                to_stored<T>((bottom_p[n] > bottom_t[n]
-                                  ? d_hull_height[n]
-                                  : (bottom_p[n] == bottom_t[n] ? rounded(Value<T>(0.5) * d_hull_height[n])
-                                                                : Value<T>(0))) +
-                             (bottom_p[n] < bottom_t[n]
-                                  ? d_shared_height[n]
-                                  : (bottom_p[n] == bottom_t[n] ? rounded(Value<T>(0.5) * d_shared_height[n])
-                                                                : Value<T>(0))) +
-                             d_height_p[n]);
+            d_pred[(b * P + n) * 4 + 3] = to_stored<T>(
+                (bottom_p[n] > bottom_t_per_b_n[n]
+                     ? d_hull_height[n]
+                     : (bottom_p[n] == bottom_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_hull_height[n])
+                                                           : Value<T>(0))) +
+                (bottom_p[n] < bottom_t_per_b_n[n]
+                     ? d_shared_height[n]
+                     : (bottom_p[n] == bottom_t_per_b_n[n] ? rounded(Value<T>(0.5) * d_shared_height[n])
+                                                           : Value<T>(0))) +
+                d_height_p[n]);
         }
       }
     }

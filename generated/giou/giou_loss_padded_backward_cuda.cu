@@ -9,8 +9,6 @@
 
 #include "giou_loss_padded_backward.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
@@ -77,97 +75,126 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= B * N) return;
   const Index bn = item;
-  const float bottom_t = to_value<T>(target[bn * 4 + 3]);
-  const float left_p = to_value<T>(pred[bn * 4]);
-  const float top_p = to_value<T>(pred[bn * 4 + 1]);
-  const float right_p = to_value<T>(pred[bn * 4 + 2]);
-  const float bottom_p = to_value<T>(pred[bn * 4 + 3]);
-  const float left_t = to_value<T>(target[bn * 4]);
-  const float top_t = to_value<T>(target[bn * 4 + 1]);
-  const float right_t = to_value<T>(target[bn * 4 + 2]);
-  const float width_p = right_p - left_p;
-  const float height_p = bottom_p - top_p;
-  const float width_t = right_t - left_t;
-  const float height_t = bottom_t - top_t;
-  const float area_p = width_p * height_p;
-  const float area_t = width_t * height_t;
-  const float shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
-  const float shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
-  const float larger_shared_width = maximum(shared_width, 0.0f);
-  const float larger_shared_height = maximum(shared_height, 0.0f);
-  const float overlap = larger_shared_width * larger_shared_height;
-  const float hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
-  const float hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
-  const float larger_hull_width = maximum(hull_width, 0.0f);
-  const float larger_hull_height = maximum(hull_height, 0.0f);
-  const float hull = larger_hull_width * larger_hull_height;
-  const float joined = area_p + area_t - overlap;
-  const float larger_joined = maximum(joined, 1e-05f);
-  const float quotient_overlap = overlap / larger_joined;
-  const float larger_hull = maximum(hull, 1e-05f);
-  const float quotient_hull = (hull - joined) / larger_hull;
-  const float d_each = (d_giou != nullptr ? to_value<T>(d_giou[bn]) : 0.0f) -
-                       float(int32_t(mask[bn])) * (d_loss != nullptr ? to_value<T>(d_loss[0]) : 0.0f) /
-                           float(maximum(count_mask[0], int64_t{1}));
-  const float d_joined =
-      d_each * float(int32_t(mask[bn])) / larger_hull +
-      (joined > 1e-05f
-           ? -d_each * float(int32_t(mask[bn])) * quotient_overlap / larger_joined
-           : (joined == 1e-05f ? -0.5f * d_each * float(int32_t(mask[bn])) * quotient_overlap / larger_joined
-                               : 0.0f));
-  const float d_hull =
-      (hull > 1e-05f
-           ? d_each * float(int32_t(mask[bn])) * quotient_hull / larger_hull
-           : (hull == 1e-05f ? 0.5f * d_each * float(int32_t(mask[bn])) * quotient_hull / larger_hull
-                             : 0.0f)) -
-      d_each * float(int32_t(mask[bn])) / larger_hull;
-  const float d_hull_height = hull_height > 0.0f
-                                  ? d_hull * larger_hull_width
-                                  : (hull_height == 0.0f ? 0.5f * d_hull * larger_hull_width : 0.0f);
-  const float d_hull_width = hull_width > 0.0f
-                                 ? d_hull * larger_hull_height
-                                 : (hull_width == 0.0f ? 0.5f * d_hull * larger_hull_height : 0.0f);
-  const float d_overlap = d_each * float(int32_t(mask[bn])) / larger_joined - d_joined;
-  const float d_shared_height = shared_height > 0.0f
-                                    ? d_overlap * larger_shared_width
-                                    : (shared_height == 0.0f ? 0.5f * d_overlap * larger_shared_width : 0.0f);
-  const float d_shared_width = shared_width > 0.0f
-                                   ? d_overlap * larger_shared_height
-                                   : (shared_width == 0.0f ? 0.5f * d_overlap * larger_shared_height : 0.0f);
-  const float d_width_t = d_joined * height_t;
-  const float d_height_t = d_joined * width_t;
-  const float d_width_p = d_joined * height_p;
-  const float d_height_p = d_joined * width_p;
-  d_pred[bn * 4] =
-      to_stored<T>((left_p < left_t ? -d_hull_width : (left_p == left_t ? -0.5f * d_hull_width : 0.0f)) +
-                   (left_p > left_t ? -d_shared_width : (left_p == left_t ? -0.5f * d_shared_width : 0.0f)) -
-                   d_joined * height_p);
-  d_pred[bn * 4 + 1] =
-      to_stored<T>((top_p < top_t ? -d_hull_height : (top_p == top_t ? -0.5f * d_hull_height : 0.0f)) +
-                   (top_p > top_t ? -d_shared_height : (top_p == top_t ? -0.5f * d_shared_height : 0.0f)) -
-                   d_joined * width_p);
-  d_pred[bn * 4 + 2] = to_stored<T>(
-      (right_p > right_t ? d_hull_width : (right_p == right_t ? 0.5f * d_hull_width : 0.0f)) +
-      (right_p < right_t ? d_shared_width : (right_p == right_t ? 0.5f * d_shared_width : 0.0f)) + d_width_p);
-  d_pred[bn * 4 + 3] = to_stored<T>(
-      (bottom_p > bottom_t ? d_hull_height : (bottom_p == bottom_t ? 0.5f * d_hull_height : 0.0f)) +
-      (bottom_p < bottom_t ? d_shared_height : (bottom_p == bottom_t ? 0.5f * d_shared_height : 0.0f)) +
-      d_height_p);
-  d_target[bn * 4] =
-      to_stored<T>((left_t < left_p ? -d_hull_width : (left_p == left_t ? -0.5f * d_hull_width : 0.0f)) +
-                   (left_t > left_p ? -d_shared_width : (left_p == left_t ? -0.5f * d_shared_width : 0.0f)) -
-                   d_joined * height_t);
-  d_target[bn * 4 + 1] =
-      to_stored<T>((top_t < top_p ? -d_hull_height : (top_p == top_t ? -0.5f * d_hull_height : 0.0f)) +
-                   (top_t > top_p ? -d_shared_height : (top_p == top_t ? -0.5f * d_shared_height : 0.0f)) -
-                   d_joined * width_t);
-  d_target[bn * 4 + 2] = to_stored<T>(
-      (right_t > right_p ? d_hull_width : (right_p == right_t ? 0.5f * d_hull_width : 0.0f)) +
-      (right_t < right_p ? d_shared_width : (right_p == right_t ? 0.5f * d_shared_width : 0.0f)) + d_width_t);
-  d_target[bn * 4 + 3] = to_stored<T>(
-      (bottom_t > bottom_p ? d_hull_height : (bottom_p == bottom_t ? 0.5f * d_hull_height : 0.0f)) +
-      (bottom_t < bottom_p ? d_shared_height : (bottom_p == bottom_t ? 0.5f * d_shared_height : 0.0f)) +
-      d_height_t);
+  const Value<T> bottom_t = to_value<T>(target[bn * 4 + 3]);
+  const Value<T> left_p = to_value<T>(pred[bn * 4]);
+  const Value<T> top_p = to_value<T>(pred[bn * 4 + 1]);
+  const Value<T> right_p = to_value<T>(pred[bn * 4 + 2]);
+  const Value<T> bottom_p = to_value<T>(pred[bn * 4 + 3]);
+  const Value<T> left_t = to_value<T>(target[bn * 4]);
+  const Value<T> top_t = to_value<T>(target[bn * 4 + 1]);
+  const Value<T> right_t = to_value<T>(target[bn * 4 + 2]);
+  const Value<T> width_p = right_p - left_p;
+  const Value<T> height_p = bottom_p - top_p;
+  const Value<T> width_t = right_t - left_t;
+  const Value<T> height_t = bottom_t - top_t;
+  const Value<T> area_p = width_p * height_p;
+  const Value<T> area_t = width_t * height_t;
+  const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+  const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+  const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+  const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+  const Value<T> overlap = larger_shared_width * larger_shared_height;
+  const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+  const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+  const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+  const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+  const Value<T> hull = larger_hull_width * larger_hull_height;
+  const Value<T> joined = area_p + area_t - overlap;
+  const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+  const Value<T> quotient_overlap = overlap / larger_joined;
+  const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+  const Value<T> quotient_hull = (hull - joined) / larger_hull;
+  const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[bn]) : Value<T>(0)) -
+                          Value<T>(int32_t(mask[bn])) *
+                              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                              Value<T>(maximum(count_mask[0], int64_t{1}));
+  const Value<T> d_joined =
+      d_each * Value<T>(int32_t(mask[bn])) / larger_hull +
+      (joined > Value<T>(1e-05)
+           ? -d_each * Value<T>(int32_t(mask[bn])) * quotient_overlap / larger_joined
+           : (joined == Value<T>(1e-05)
+                  ? -Value<T>(0.5) * d_each * Value<T>(int32_t(mask[bn])) * quotient_overlap / larger_joined
+                  : Value<T>(0)));
+  const Value<T> d_hull =
+      (hull > Value<T>(1e-05)
+           ? d_each * Value<T>(int32_t(mask[bn])) * quotient_hull / larger_hull
+           : (hull == Value<T>(1e-05)
+                  ? Value<T>(0.5) * d_each * Value<T>(int32_t(mask[bn])) * quotient_hull / larger_hull
+                  : Value<T>(0))) -
+      d_each * Value<T>(int32_t(mask[bn])) / larger_hull;
+  const Value<T> d_hull_height =
+      hull_height > Value<T>(0)
+          ? d_hull * larger_hull_width
+          : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+  const Value<T> d_hull_width =
+      hull_width > Value<T>(0)
+          ? d_hull * larger_hull_height
+          : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
+  const Value<T> d_overlap = d_each * Value<T>(int32_t(mask[bn])) / larger_joined - d_joined;
+  const Value<T> d_shared_height =
+      shared_height > Value<T>(0)
+          ? d_overlap * larger_shared_width
+          : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width : Value<T>(0));
+  const Value<T> d_shared_width =
+      shared_width > Value<T>(0)
+          ? d_overlap * larger_shared_height
+          : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height : Value<T>(0));
+  Value<T> d_width_t = Value<T>(0);
+  Value<T> d_height_t = Value<T>(0);
+  if (d_target != nullptr) {
+    d_width_t = d_joined * height_t;
+    d_height_t = d_joined * width_t;
+  }
+  if (d_pred != nullptr) {
+    const Value<T> d_width_p = d_joined * height_p;
+    const Value<T> d_height_p = d_joined * width_p;
+    d_pred[bn * 4] = to_stored<T>(
+        (left_p < left_t ? -d_hull_width : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+        (left_p > left_t ? -d_shared_width
+                         : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
+        d_joined * height_p);
+    d_pred[bn * 4 + 1] = to_stored<T>(
+        (top_p < top_t ? -d_hull_height : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+        (top_p > top_t ? -d_shared_height
+                       : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
+        d_joined * width_p);
+    d_pred[bn * 4 + 2] = to_stored<T>(
+        (right_p > right_t ? d_hull_width
+                           : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+        (right_p < right_t ? d_shared_width
+                           : (right_p == right_t ? Value<T>(0.5) * d_shared_width : Value<T>(0))) +
+        d_width_p);
+    d_pred[bn * 4 + 3] = to_stored<T>(
+        (bottom_p > bottom_t ? d_hull_height
+                             : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+        (bottom_p < bottom_t ? d_shared_height
+                             : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
+        d_height_p);
+  }
+  if (d_target != nullptr) {
+    d_target[bn * 4] = to_stored<T>(
+        (left_t < left_p ? -d_hull_width : (left_p == left_t ? -Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+        (left_t > left_p ? -d_shared_width
+                         : (left_p == left_t ? -Value<T>(0.5) * d_shared_width : Value<T>(0))) -
+        d_joined * height_t);
+    d_target[bn * 4 + 1] = to_stored<T>(
+        (top_t < top_p ? -d_hull_height : (top_p == top_t ? -Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+        (top_t > top_p ? -d_shared_height
+                       : (top_p == top_t ? -Value<T>(0.5) * d_shared_height : Value<T>(0))) -
+        d_joined * width_t);
+    d_target[bn * 4 + 2] = to_stored<T>(
+        (right_t > right_p ? d_hull_width
+                           : (right_p == right_t ? Value<T>(0.5) * d_hull_width : Value<T>(0))) +
+        (right_t < right_p ? d_shared_width
+                           : (right_p == right_t ? Value<T>(0.5) * d_shared_width : Value<T>(0))) +
+        d_width_t);
+    d_target[bn * 4 + 3] = to_stored<T>(
+        (bottom_t > bottom_p ? d_hull_height
+                             : (bottom_p == bottom_t ? Value<T>(0.5) * d_hull_height : Value<T>(0))) +
+        (bottom_t < bottom_p ? d_shared_height
+                             : (bottom_p == bottom_t ? Value<T>(0.5) * d_shared_height : Value<T>(0))) +
+        d_height_t);
+  }
 }
 
 template <class Index, class T>
@@ -200,705 +227,12 @@ cudaError_t giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* ta
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedBackwardInPartWorkspace {
-  int64_t bottom_t;
-  int64_t left_p;
-  int64_t top_p;
-  int64_t right_p;
-  int64_t bottom_p;
-  int64_t left_t;
-  int64_t top_t;
-  int64_t right_t;
-  int64_t width_p;
-  int64_t height_p;
-  int64_t width_t;
-  int64_t height_t;
-  int64_t d_joined;
-  int64_t d_hull_height;
-  int64_t d_hull_width;
-  int64_t d_shared_height;
-  int64_t d_shared_width;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedBackwardInPartWorkspace(int64_t B, int64_t N) {
-    bottom_t = reserve(bytes, B * N, 4);
-    left_p = reserve(bytes, B * N, 4);
-    top_p = reserve(bytes, B * N, 4);
-    right_p = reserve(bytes, B * N, 4);
-    bottom_p = reserve(bytes, B * N, 4);
-    left_t = reserve(bytes, B * N, 4);
-    top_t = reserve(bytes, B * N, 4);
-    right_t = reserve(bytes, B * N, 4);
-    width_p = reserve(bytes, B * N, 4);
-    height_p = reserve(bytes, B * N, 4);
-    width_t = reserve(bytes, B * N, 4);
-    height_t = reserve(bytes, B * N, 4);
-    d_joined = reserve(bytes, B * N, 4);
-    d_hull_height = reserve(bytes, B * N, 4);
-    d_hull_width = reserve(bytes, B * N, 4);
-    d_shared_height = reserve(bytes, B * N, 4);
-    d_shared_width = reserve(bytes, B * N, 4);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>) giou_loss_padded_backward_in_part_part1_kernel(
-    const Stored<T>* pred, const Stored<T>* target, const bool* mask, const Stored<T>* d_giou,
-    const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target, Index B, Index N, float* bottom_t,
-    float* left_p, float* top_p, float* right_p, float* bottom_p, float* left_t, float* top_t, float* right_t,
-    float* width_p, float* height_p, float* width_t, float* height_t, float* d_joined, float* d_hull_height,
-    float* d_hull_width, float* d_shared_height, float* d_shared_width) {
-  if (d_pred != nullptr || d_target != nullptr) {
-    int64_t count_mask = 0;
-    int64_t count_mask_own = 0;
-    for (Index bn_first = Index(threadIdx.x) * 2; bn_first < B * N; bn_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(B * N - bn_first);
-      const auto mask_pack = load_pack<2, 1, kWide>(&mask[bn_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        if (i < remaining) count_mask_own = count_mask_own + int64_t(mask_pack[i]);
-      }
-    }
-    count_mask = count_mask +
-                 block_fold(count_mask_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-#pragma unroll 1
-    for (Index bn_first = Index(threadIdx.x) * 2; bn_first < B * N; bn_first += Index(blockDim.x) * 2) {
-      const Index remaining = Index(B * N - bn_first);
-      const auto target_pack = load_pack<2, 4, kWide>(&target[bn_first * 4], remaining);
-      Pack<float, 2> bottom_t_pack;
-      const auto pred_pack = load_pack<2, 4, kWide>(&pred[bn_first * 4], remaining);
-      Pack<float, 2> left_p_pack;
-      Pack<float, 2> top_p_pack;
-      Pack<float, 2> right_p_pack;
-      Pack<float, 2> bottom_p_pack;
-      Pack<float, 2> left_t_pack;
-      Pack<float, 2> top_t_pack;
-      Pack<float, 2> right_t_pack;
-      Pack<float, 2> width_p_pack;
-      Pack<float, 2> height_p_pack;
-      Pack<float, 2> width_t_pack;
-      Pack<float, 2> height_t_pack;
-      const auto mask_pack = load_pack<2, 1, kWide>(&mask[bn_first], remaining);
-      Pack<float, 2> d_joined_pack;
-      Pack<float, 2> d_hull_height_pack;
-      Pack<float, 2> d_hull_width_pack;
-      Pack<float, 2> d_shared_height_pack;
-      Pack<float, 2> d_shared_width_pack;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const Index bn = bn_first + (i < remaining ? i : remaining - 1);
-        bottom_t_pack[i] = to_value<T>(target_pack[4 * i + 3]);
-        left_p_pack[i] = to_value<T>(pred_pack[4 * i]);
-        top_p_pack[i] = to_value<T>(pred_pack[4 * i + 1]);
-        right_p_pack[i] = to_value<T>(pred_pack[4 * i + 2]);
-        bottom_p_pack[i] = to_value<T>(pred_pack[4 * i + 3]);
-        left_t_pack[i] = to_value<T>(target_pack[4 * i]);
-        top_t_pack[i] = to_value<T>(target_pack[4 * i + 1]);
-        right_t_pack[i] = to_value<T>(target_pack[4 * i + 2]);
-        width_p_pack[i] = right_p_pack[i] - left_p_pack[i];
-        height_p_pack[i] = bottom_p_pack[i] - top_p_pack[i];
-        width_t_pack[i] = right_t_pack[i] - left_t_pack[i];
-        height_t_pack[i] = bottom_t_pack[i] - top_t_pack[i];
-        const float area_p = width_p_pack[i] * height_p_pack[i];
-        const float area_t = width_t_pack[i] * height_t_pack[i];
-        const float shared_width =
-            minimum(right_p_pack[i], right_t_pack[i]) - maximum(left_p_pack[i], left_t_pack[i]);
-        const float shared_height =
-            minimum(bottom_p_pack[i], bottom_t_pack[i]) - maximum(top_p_pack[i], top_t_pack[i]);
-        const float larger_shared_width = maximum(shared_width, 0.0f);
-        const float larger_shared_height = maximum(shared_height, 0.0f);
-        const float overlap = larger_shared_width * larger_shared_height;
-        const float hull_width =
-            maximum(right_p_pack[i], right_t_pack[i]) - minimum(left_p_pack[i], left_t_pack[i]);
-        const float hull_height =
-            maximum(bottom_p_pack[i], bottom_t_pack[i]) - minimum(top_p_pack[i], top_t_pack[i]);
-        const float larger_hull_width = maximum(hull_width, 0.0f);
-        const float larger_hull_height = maximum(hull_height, 0.0f);
-        const float hull = larger_hull_width * larger_hull_height;
-        const float joined = area_p + area_t - overlap;
-        const float larger_joined = maximum(joined, 1e-05f);
-        const float quotient_overlap = overlap / larger_joined;
-        const float larger_hull = maximum(hull, 1e-05f);
-        const float quotient_hull = (hull - joined) / larger_hull;
-        const float d_each = (d_giou != nullptr ? to_value<T>(d_giou[bn]) : 0.0f) -
-                             float(int32_t(mask_pack[i])) *
-                                 (d_loss != nullptr ? to_value<T>(d_loss[0]) : 0.0f) /
-                                 float(maximum(count_mask, int64_t{1}));
-        d_joined_pack[i] =
-            d_each * float(int32_t(mask_pack[i])) / larger_hull +
-            (joined > 1e-05f ? -d_each * float(int32_t(mask_pack[i])) * quotient_overlap / larger_joined
-                             : (joined == 1e-05f ? -0.5f * d_each * float(int32_t(mask_pack[i])) *
-                                                       quotient_overlap / larger_joined
-                                                 : 0.0f));
-        const float d_hull =
-            (hull > 1e-05f ? d_each * float(int32_t(mask_pack[i])) * quotient_hull / larger_hull
-                           : (hull == 1e-05f
-                                  ? 0.5f * d_each * float(int32_t(mask_pack[i])) * quotient_hull / larger_hull
-                                  : 0.0f)) -
-            d_each * float(int32_t(mask_pack[i])) / larger_hull;
-        d_hull_height_pack[i] = hull_height > 0.0f
-                                    ? d_hull * larger_hull_width
-                                    : (hull_height == 0.0f ? 0.5f * d_hull * larger_hull_width : 0.0f);
-        d_hull_width_pack[i] = hull_width > 0.0f
-                                   ? d_hull * larger_hull_height
-                                   : (hull_width == 0.0f ? 0.5f * d_hull * larger_hull_height : 0.0f);
-        const float d_overlap = d_each * float(int32_t(mask_pack[i])) / larger_joined - d_joined_pack[i];
-        d_shared_height_pack[i] =
-            shared_height > 0.0f ? d_overlap * larger_shared_width
-                                 : (shared_height == 0.0f ? 0.5f * d_overlap * larger_shared_width : 0.0f);
-        d_shared_width_pack[i] =
-            shared_width > 0.0f ? d_overlap * larger_shared_height
-                                : (shared_width == 0.0f ? 0.5f * d_overlap * larger_shared_height : 0.0f);
-      }
-      store_pack<kWide>(&bottom_t[bn_first], bottom_t_pack, remaining);
-      store_pack<kWide>(&left_p[bn_first], left_p_pack, remaining);
-      store_pack<kWide>(&top_p[bn_first], top_p_pack, remaining);
-      store_pack<kWide>(&right_p[bn_first], right_p_pack, remaining);
-      store_pack<kWide>(&bottom_p[bn_first], bottom_p_pack, remaining);
-      store_pack<kWide>(&left_t[bn_first], left_t_pack, remaining);
-      store_pack<kWide>(&top_t[bn_first], top_t_pack, remaining);
-      store_pack<kWide>(&right_t[bn_first], right_t_pack, remaining);
-      store_pack<kWide>(&width_p[bn_first], width_p_pack, remaining);
-      store_pack<kWide>(&height_p[bn_first], height_p_pack, remaining);
-      store_pack<kWide>(&width_t[bn_first], width_t_pack, remaining);
-      store_pack<kWide>(&height_t[bn_first], height_t_pack, remaining);
-      store_pack<kWide>(&d_joined[bn_first], d_joined_pack, remaining);
-      store_pack<kWide>(&d_hull_height[bn_first], d_hull_height_pack, remaining);
-      store_pack<kWide>(&d_hull_width[bn_first], d_hull_width_pack, remaining);
-      store_pack<kWide>(&d_shared_height[bn_first], d_shared_height_pack, remaining);
-      store_pack<kWide>(&d_shared_width[bn_first], d_shared_width_pack, remaining);
-    }
-  }
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    giou_loss_padded_backward_in_part_part2_kernel(Stored<T>* d_pred, Stored<T>* d_target, Index B, Index N,
-                                                   float* bottom_t, float* left_p, float* top_p,
-                                                   float* right_p, float* bottom_p, float* left_t,
-                                                   float* top_t, float* right_t, float* width_p,
-                                                   float* height_p, float* width_t, float* height_t,
-                                                   float* d_joined, float* d_hull_height, float* d_hull_width,
-                                                   float* d_shared_height, float* d_shared_width) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * N) return;
-  const Index bn = item;
-  float d_width_t = 0.0f;
-  float d_height_t = 0.0f;
-  if (d_target != nullptr) {
-    d_width_t = d_joined[bn] * height_t[bn];
-    d_height_t = d_joined[bn] * width_t[bn];
-  }
-  if (d_pred != nullptr) {
-    const float d_width_p = d_joined[bn] * height_p[bn];
-    const float d_height_p = d_joined[bn] * width_p[bn];
-    d_pred[bn * 4] = to_stored<T>(
-        (left_p[bn] < left_t[bn] ? -d_hull_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_hull_width[bn] : 0.0f)) +
-        (left_p[bn] > left_t[bn] ? -d_shared_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_shared_width[bn] : 0.0f)) -
-        d_joined[bn] * height_p[bn]);
-    d_pred[bn * 4 + 1] =
-        to_stored<T>((top_p[bn] < top_t[bn] ? -d_hull_height[bn]
-                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_hull_height[bn] : 0.0f)) +
-                     (top_p[bn] > top_t[bn] ? -d_shared_height[bn]
-                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_shared_height[bn] : 0.0f)) -
-                     d_joined[bn] * width_p[bn]);
-    d_pred[bn * 4 + 2] = to_stored<T>(
-        (right_p[bn] > right_t[bn] ? d_hull_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_hull_width[bn] : 0.0f)) +
-        (right_p[bn] < right_t[bn] ? d_shared_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_shared_width[bn] : 0.0f)) +
-        d_width_p);
-    d_pred[bn * 4 + 3] = to_stored<T>(
-        (bottom_p[bn] > bottom_t[bn] ? d_hull_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_hull_height[bn] : 0.0f)) +
-        (bottom_p[bn] < bottom_t[bn] ? d_shared_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_shared_height[bn] : 0.0f)) +
-        d_height_p);
-  }
-  if (d_target != nullptr) {
-    d_target[bn * 4] = to_stored<T>(
-        (left_t[bn] < left_p[bn] ? -d_hull_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_hull_width[bn] : 0.0f)) +
-        (left_t[bn] > left_p[bn] ? -d_shared_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5f * d_shared_width[bn] : 0.0f)) -
-        d_joined[bn] * height_t[bn]);
-    d_target[bn * 4 + 1] =
-        to_stored<T>((top_t[bn] < top_p[bn] ? -d_hull_height[bn]
-                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_hull_height[bn] : 0.0f)) +
-                     (top_t[bn] > top_p[bn] ? -d_shared_height[bn]
-                                            : (top_p[bn] == top_t[bn] ? -0.5f * d_shared_height[bn] : 0.0f)) -
-                     d_joined[bn] * width_t[bn]);
-    d_target[bn * 4 + 2] = to_stored<T>(
-        (right_t[bn] > right_p[bn] ? d_hull_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_hull_width[bn] : 0.0f)) +
-        (right_t[bn] < right_p[bn] ? d_shared_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5f * d_shared_width[bn] : 0.0f)) +
-        d_width_t);
-    d_target[bn * 4 + 3] = to_stored<T>(
-        (bottom_t[bn] > bottom_p[bn] ? d_hull_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_hull_height[bn] : 0.0f)) +
-        (bottom_t[bn] < bottom_p[bn] ? d_shared_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5f * d_shared_height[bn] : 0.0f)) +
-        d_height_t);
-  }
-}
-
-template <class Index, class T>
-cudaError_t giou_loss_padded_backward_in_part(const Stored<T>* pred, const Stored<T>* target,
-                                              const bool* mask, const Stored<T>* d_giou,
-                                              const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
-                                              int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
-  const GiouLossPaddedBackwardInPartWorkspace space(B, N);
-  {
-    const bool wide = aligned({mask, target, workspace, pred});
-    if (const cudaError_t error = launch(wide ? giou_loss_padded_backward_in_part_part1_kernel<true, Index, T>
-        : giou_loss_padded_backward_in_part_part1_kernel<false, Index, T>, 1, block_threads(B * N, 1), 512,
-        stream, pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, reinterpret_cast<float*>(workspace
-        + space.bottom_t), reinterpret_cast<float*>(workspace + space.left_p),
-        reinterpret_cast<float*>(workspace + space.top_p), reinterpret_cast<float*>(workspace +
-        space.right_p), reinterpret_cast<float*>(workspace + space.bottom_p),
-        reinterpret_cast<float*>(workspace + space.left_t), reinterpret_cast<float*>(workspace + space.top_t),
-        reinterpret_cast<float*>(workspace + space.right_t), reinterpret_cast<float*>(workspace +
-        space.width_p), reinterpret_cast<float*>(workspace + space.height_p),
-        reinterpret_cast<float*>(workspace + space.width_t), reinterpret_cast<float*>(workspace +
-        space.height_t), reinterpret_cast<float*>(workspace + space.d_joined),
-        reinterpret_cast<float*>(workspace + space.d_hull_height), reinterpret_cast<float*>(workspace +
-        space.d_hull_width), reinterpret_cast<float*>(workspace + space.d_shared_height),
-        reinterpret_cast<float*>(workspace + space.d_shared_width)); error != cudaSuccess) return error;
-  }
-  if (const cudaError_t error = launch(giou_loss_padded_backward_in_part_part2_kernel<Index, T>, ceil_div(B *
-      N, 256), 256, 0, stream, d_pred, d_target, B, N, reinterpret_cast<float*>(workspace + space.bottom_t),
-      reinterpret_cast<float*>(workspace + space.left_p), reinterpret_cast<float*>(workspace + space.top_p),
-      reinterpret_cast<float*>(workspace + space.right_p), reinterpret_cast<float*>(workspace +
-      space.bottom_p), reinterpret_cast<float*>(workspace + space.left_t), reinterpret_cast<float*>(workspace
-      + space.top_t), reinterpret_cast<float*>(workspace + space.right_t), reinterpret_cast<float*>(workspace
-      + space.width_p), reinterpret_cast<float*>(workspace + space.height_p),
-      reinterpret_cast<float*>(workspace + space.width_t), reinterpret_cast<float*>(workspace +
-      space.height_t), reinterpret_cast<float*>(workspace + space.d_joined),
-      reinterpret_cast<float*>(workspace + space.d_hull_height), reinterpret_cast<float*>(workspace +
-      space.d_hull_width), reinterpret_cast<float*>(workspace + space.d_shared_height),
-      reinterpret_cast<float*>(workspace + space.d_shared_width)); error != cudaSuccess) return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedBackwardF64Workspace {
-  int64_t count_mask;
-  int64_t count_mask_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedBackwardF64Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    count_mask = reserve(bytes, 1, 8);
-    count_mask_parts = reserve(bytes, 1024, 8);
-    ticket = reserve(bytes, 1, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    giou_loss_padded_backward_f64_part1_kernel(const bool* mask, Index B, Index N, int64_t* count_mask,
-                                               int64_t* count_mask_parts, uint32_t* ticket, Index chunk) {
-  const Index first = Index(blockIdx.x) * chunk;
-  const Index last = Index(smaller(first + chunk, B * N));
-  int64_t count_mask_own = 0;
-  for (Index bn_first = first + Index(threadIdx.x) * 16; bn_first < last;
-       bn_first += Index(blockDim.x) * 16) {
-    const Index remaining = Index(last - bn_first);
-    const auto mask_pack = load_pack<16, 1, kWide>(&mask[bn_first], remaining);
-#pragma unroll
-    for (int i = 0; i < 16; ++i) {
-      if (i < remaining) count_mask_own = count_mask_own + int64_t(mask_pack[i]);
-    }
-  }
-  const int64_t count_mask_part =
-      block_fold(count_mask_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) count_mask_parts[blockIdx.x] = count_mask_part;
-  if (!is_last_block(ticket, gridDim.x)) return;
-  int64_t count_mask_of_thread = 0;
-  for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
-    count_mask_of_thread = count_mask_of_thread + count_mask_parts[part];
-  }
-  const int64_t whole =
-      block_fold(count_mask_of_thread, [](int64_t one, int64_t other) { return int64_t(one + other); });
-  if (threadIdx.x == 0) count_mask[0] = whole;
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256)
-    giou_loss_padded_backward_f64_part2_kernel(const double* pred, const double* target, const bool* mask,
-                                               const double* d_giou, const double* d_loss, double* d_pred,
-                                               double* d_target, Index B, Index N, int64_t* count_mask) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * N) return;
-  const Index bn = item;
-  const double bottom_t = target[bn * 4 + 3];
-  const double left_p = pred[bn * 4];
-  const double top_p = pred[bn * 4 + 1];
-  const double right_p = pred[bn * 4 + 2];
-  const double bottom_p = pred[bn * 4 + 3];
-  const double left_t = target[bn * 4];
-  const double top_t = target[bn * 4 + 1];
-  const double right_t = target[bn * 4 + 2];
-  const double width_p = right_p - left_p;
-  const double height_p = bottom_p - top_p;
-  const double width_t = right_t - left_t;
-  const double height_t = bottom_t - top_t;
-  const double area_p = width_p * height_p;
-  const double area_t = width_t * height_t;
-  const double shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
-  const double shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
-  const double larger_shared_width = maximum(shared_width, 0.0);
-  const double larger_shared_height = maximum(shared_height, 0.0);
-  const double overlap = larger_shared_width * larger_shared_height;
-  const double hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
-  const double hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
-  const double larger_hull_width = maximum(hull_width, 0.0);
-  const double larger_hull_height = maximum(hull_height, 0.0);
-  const double hull = larger_hull_width * larger_hull_height;
-  const double joined = area_p + area_t - overlap;
-  const double larger_joined = maximum(joined, 1e-05);
-  const double quotient_overlap = overlap / larger_joined;
-  const double larger_hull = maximum(hull, 1e-05);
-  const double quotient_hull = (hull - joined) / larger_hull;
-  const double d_each = (d_giou != nullptr ? d_giou[bn] : 0.0) -
-                        double(int32_t(mask[bn])) * (d_loss != nullptr ? d_loss[0] : 0.0) /
-                            double(maximum(count_mask[0], int64_t{1}));
-  const double d_joined =
-      d_each * double(int32_t(mask[bn])) / larger_hull +
-      (joined > 1e-05
-           ? -d_each * double(int32_t(mask[bn])) * quotient_overlap / larger_joined
-           : (joined == 1e-05 ? -0.5 * d_each * double(int32_t(mask[bn])) * quotient_overlap / larger_joined
-                              : 0.0));
-  const double d_hull =
-      (hull > 1e-05
-           ? d_each * double(int32_t(mask[bn])) * quotient_hull / larger_hull
-           : (hull == 1e-05 ? 0.5 * d_each * double(int32_t(mask[bn])) * quotient_hull / larger_hull : 0.0)) -
-      d_each * double(int32_t(mask[bn])) / larger_hull;
-  const double d_hull_height = hull_height > 0.0
-                                   ? d_hull * larger_hull_width
-                                   : (hull_height == 0.0 ? 0.5 * d_hull * larger_hull_width : 0.0);
-  const double d_hull_width = hull_width > 0.0
-                                  ? d_hull * larger_hull_height
-                                  : (hull_width == 0.0 ? 0.5 * d_hull * larger_hull_height : 0.0);
-  const double d_overlap = d_each * double(int32_t(mask[bn])) / larger_joined - d_joined;
-  const double d_shared_height = shared_height > 0.0
-                                     ? d_overlap * larger_shared_width
-                                     : (shared_height == 0.0 ? 0.5 * d_overlap * larger_shared_width : 0.0);
-  const double d_shared_width = shared_width > 0.0
-                                    ? d_overlap * larger_shared_height
-                                    : (shared_width == 0.0 ? 0.5 * d_overlap * larger_shared_height : 0.0);
-  const double d_width_t = d_joined * height_t;
-  const double d_height_t = d_joined * width_t;
-  const double d_width_p = d_joined * height_p;
-  const double d_height_p = d_joined * width_p;
-  d_pred[bn * 4] = (left_p < left_t ? -d_hull_width : (left_p == left_t ? -0.5 * d_hull_width : 0.0)) +
-                   (left_p > left_t ? -d_shared_width : (left_p == left_t ? -0.5 * d_shared_width : 0.0)) -
-                   d_joined * height_p;
-  d_pred[bn * 4 + 1] = (top_p < top_t ? -d_hull_height : (top_p == top_t ? -0.5 * d_hull_height : 0.0)) +
-                       (top_p > top_t ? -d_shared_height : (top_p == top_t ? -0.5 * d_shared_height : 0.0)) -
-                       d_joined * width_p;
-  d_pred[bn * 4 + 2] =
-      (right_p > right_t ? d_hull_width : (right_p == right_t ? 0.5 * d_hull_width : 0.0)) +
-      (right_p < right_t ? d_shared_width : (right_p == right_t ? 0.5 * d_shared_width : 0.0)) + d_width_p;
-  d_pred[bn * 4 + 3] =
-      (bottom_p > bottom_t ? d_hull_height : (bottom_p == bottom_t ? 0.5 * d_hull_height : 0.0)) +
-      (bottom_p < bottom_t ? d_shared_height : (bottom_p == bottom_t ? 0.5 * d_shared_height : 0.0)) +
-      d_height_p;
-  d_target[bn * 4] = (left_t < left_p ? -d_hull_width : (left_p == left_t ? -0.5 * d_hull_width : 0.0)) +
-                     (left_t > left_p ? -d_shared_width : (left_p == left_t ? -0.5 * d_shared_width : 0.0)) -
-                     d_joined * height_t;
-  d_target[bn * 4 + 1] =
-      (top_t < top_p ? -d_hull_height : (top_p == top_t ? -0.5 * d_hull_height : 0.0)) +
-      (top_t > top_p ? -d_shared_height : (top_p == top_t ? -0.5 * d_shared_height : 0.0)) -
-      d_joined * width_t;
-  d_target[bn * 4 + 2] =
-      (right_t > right_p ? d_hull_width : (right_p == right_t ? 0.5 * d_hull_width : 0.0)) +
-      (right_t < right_p ? d_shared_width : (right_p == right_t ? 0.5 * d_shared_width : 0.0)) + d_width_t;
-  d_target[bn * 4 + 3] =
-      (bottom_t > bottom_p ? d_hull_height : (bottom_p == bottom_t ? 0.5 * d_hull_height : 0.0)) +
-      (bottom_t < bottom_p ? d_shared_height : (bottom_p == bottom_t ? 0.5 * d_shared_height : 0.0)) +
-      d_height_t;
-}
-
-template <class Index>
-cudaError_t giou_loss_padded_backward_f64(const double* pred, const double* target, const bool* mask,
-                                          const double* d_giou, const double* d_loss, double* d_pred,
-                                          double* d_target, int64_t B, int64_t N, char* workspace,
-                                          cudaStream_t stream) {
-  const GiouLossPaddedBackwardF64Workspace space(B, N);
-  {
-    const bool wide = aligned({mask});
-    const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16),
-                  chunks = larger(ceil_div(B * N, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? giou_loss_padded_backward_f64_part1_kernel<true, Index>
-                                              : giou_loss_padded_backward_f64_part1_kernel<false, Index>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, mask, B, N,
-                                         reinterpret_cast<int64_t*>(workspace + space.count_mask),
-                                         reinterpret_cast<int64_t*>(workspace + space.count_mask_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  if (const cudaError_t error =
-          launch(giou_loss_padded_backward_f64_part2_kernel<Index>, ceil_div(B * N, 256), 256, 0, stream,
-                 pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N,
-                 reinterpret_cast<int64_t*>(workspace + space.count_mask));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct GiouLossPaddedBackwardF64InPartWorkspace {
-  int64_t bottom_t;
-  int64_t left_p;
-  int64_t top_p;
-  int64_t right_p;
-  int64_t bottom_p;
-  int64_t left_t;
-  int64_t top_t;
-  int64_t right_t;
-  int64_t width_p;
-  int64_t height_p;
-  int64_t width_t;
-  int64_t height_t;
-  int64_t d_joined;
-  int64_t d_hull_height;
-  int64_t d_hull_width;
-  int64_t d_shared_height;
-  int64_t d_shared_width;
-  int64_t bytes = 0;
-
-  explicit GiouLossPaddedBackwardF64InPartWorkspace(int64_t B, int64_t N) {
-    bottom_t = reserve(bytes, B * N, 8);
-    left_p = reserve(bytes, B * N, 8);
-    top_p = reserve(bytes, B * N, 8);
-    right_p = reserve(bytes, B * N, 8);
-    bottom_p = reserve(bytes, B * N, 8);
-    left_t = reserve(bytes, B * N, 8);
-    top_t = reserve(bytes, B * N, 8);
-    right_t = reserve(bytes, B * N, 8);
-    width_p = reserve(bytes, B * N, 8);
-    height_p = reserve(bytes, B * N, 8);
-    width_t = reserve(bytes, B * N, 8);
-    height_t = reserve(bytes, B * N, 8);
-    d_joined = reserve(bytes, B * N, 8);
-    d_hull_height = reserve(bytes, B * N, 8);
-    d_hull_width = reserve(bytes, B * N, 8);
-    d_shared_height = reserve(bytes, B * N, 8);
-    d_shared_width = reserve(bytes, B * N, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    giou_loss_padded_backward_f64_in_part_part1_kernel(
-        const double* pred, const double* target, const bool* mask, const double* d_giou,
-        const double* d_loss, double* d_pred, double* d_target, Index B, Index N, double* bottom_t,
-        double* left_p, double* top_p, double* right_p, double* bottom_p, double* left_t, double* top_t,
-        double* right_t, double* width_p, double* height_p, double* width_t, double* height_t,
-        double* d_joined, double* d_hull_height, double* d_hull_width, double* d_shared_height,
-        double* d_shared_width) {
-  if (d_pred != nullptr || d_target != nullptr) {
-    int64_t count_mask = 0;
-    int64_t count_mask_own = 0;
-    for (Index bn_first = Index(threadIdx.x) * 16; bn_first < B * N; bn_first += Index(blockDim.x) * 16) {
-      const Index remaining = Index(B * N - bn_first);
-      const auto mask_pack = load_pack<16, 1, kWide>(&mask[bn_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 16; ++i) {
-        if (i < remaining) count_mask_own = count_mask_own + int64_t(mask_pack[i]);
-      }
-    }
-    count_mask = count_mask +
-                 block_fold(count_mask_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
-    for (Index bn = Index(threadIdx.x); bn < B * N; bn += Index(blockDim.x)) {
-      bottom_t[bn] = target[bn * 4 + 3];
-      left_p[bn] = pred[bn * 4];
-      top_p[bn] = pred[bn * 4 + 1];
-      right_p[bn] = pred[bn * 4 + 2];
-      bottom_p[bn] = pred[bn * 4 + 3];
-      left_t[bn] = target[bn * 4];
-      top_t[bn] = target[bn * 4 + 1];
-      right_t[bn] = target[bn * 4 + 2];
-      width_p[bn] = right_p[bn] - left_p[bn];
-      height_p[bn] = bottom_p[bn] - top_p[bn];
-      width_t[bn] = right_t[bn] - left_t[bn];
-      height_t[bn] = bottom_t[bn] - top_t[bn];
-      const double area_p = width_p[bn] * height_p[bn];
-      const double area_t = width_t[bn] * height_t[bn];
-      const double shared_width = minimum(right_p[bn], right_t[bn]) - maximum(left_p[bn], left_t[bn]);
-      const double shared_height = minimum(bottom_p[bn], bottom_t[bn]) - maximum(top_p[bn], top_t[bn]);
-      const double larger_shared_width = maximum(shared_width, 0.0);
-      const double larger_shared_height = maximum(shared_height, 0.0);
-      const double overlap = larger_shared_width * larger_shared_height;
-      const double hull_width = maximum(right_p[bn], right_t[bn]) - minimum(left_p[bn], left_t[bn]);
-      const double hull_height = maximum(bottom_p[bn], bottom_t[bn]) - minimum(top_p[bn], top_t[bn]);
-      const double larger_hull_width = maximum(hull_width, 0.0);
-      const double larger_hull_height = maximum(hull_height, 0.0);
-      const double hull = larger_hull_width * larger_hull_height;
-      const double joined = area_p + area_t - overlap;
-      const double larger_joined = maximum(joined, 1e-05);
-      const double quotient_overlap = overlap / larger_joined;
-      const double larger_hull = maximum(hull, 1e-05);
-      const double quotient_hull = (hull - joined) / larger_hull;
-      const double d_each = (d_giou != nullptr ? d_giou[bn] : 0.0) -
-                            double(int32_t(mask[bn])) * (d_loss != nullptr ? d_loss[0] : 0.0) /
-                                double(maximum(count_mask, int64_t{1}));
-      d_joined[bn] = d_each * double(int32_t(mask[bn])) / larger_hull +
-                     (joined > 1e-05 ? -d_each * double(int32_t(mask[bn])) * quotient_overlap / larger_joined
-                                     : (joined == 1e-05 ? -0.5 * d_each * double(int32_t(mask[bn])) *
-                                                              quotient_overlap / larger_joined
-                                                        : 0.0));
-      const double d_hull =
-          (hull > 1e-05
-               ? d_each * double(int32_t(mask[bn])) * quotient_hull / larger_hull
-               : (hull == 1e-05 ? 0.5 * d_each * double(int32_t(mask[bn])) * quotient_hull / larger_hull
-                                : 0.0)) -
-          d_each * double(int32_t(mask[bn])) / larger_hull;
-      d_hull_height[bn] = hull_height > 0.0 ? d_hull * larger_hull_width
-                                            : (hull_height == 0.0 ? 0.5 * d_hull * larger_hull_width : 0.0);
-      d_hull_width[bn] = hull_width > 0.0 ? d_hull * larger_hull_height
-                                          : (hull_width == 0.0 ? 0.5 * d_hull * larger_hull_height : 0.0);
-      const double d_overlap = d_each * double(int32_t(mask[bn])) / larger_joined - d_joined[bn];
-      d_shared_height[bn] = shared_height > 0.0
-                                ? d_overlap * larger_shared_width
-                                : (shared_height == 0.0 ? 0.5 * d_overlap * larger_shared_width : 0.0);
-      d_shared_width[bn] = shared_width > 0.0
-                               ? d_overlap * larger_shared_height
-                               : (shared_width == 0.0 ? 0.5 * d_overlap * larger_shared_height : 0.0);
-    }
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(256) giou_loss_padded_backward_f64_in_part_part2_kernel(
-    double* d_pred, double* d_target, Index B, Index N, double* bottom_t, double* left_p, double* top_p,
-    double* right_p, double* bottom_p, double* left_t, double* top_t, double* right_t, double* width_p,
-    double* height_p, double* width_t, double* height_t, double* d_joined, double* d_hull_height,
-    double* d_hull_width, double* d_shared_height, double* d_shared_width) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * N) return;
-  const Index bn = item;
-  double d_width_t = 0.0;
-  double d_height_t = 0.0;
-  if (d_target != nullptr) {
-    d_width_t = d_joined[bn] * height_t[bn];
-    d_height_t = d_joined[bn] * width_t[bn];
-  }
-  if (d_pred != nullptr) {
-    const double d_width_p = d_joined[bn] * height_p[bn];
-    const double d_height_p = d_joined[bn] * width_p[bn];
-    d_pred[bn * 4] =
-        (left_p[bn] < left_t[bn] ? -d_hull_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_hull_width[bn] : 0.0)) +
-        (left_p[bn] > left_t[bn] ? -d_shared_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_shared_width[bn] : 0.0)) -
-        d_joined[bn] * height_p[bn];
-    d_pred[bn * 4 + 1] =
-        (top_p[bn] < top_t[bn] ? -d_hull_height[bn]
-                               : (top_p[bn] == top_t[bn] ? -0.5 * d_hull_height[bn] : 0.0)) +
-        (top_p[bn] > top_t[bn] ? -d_shared_height[bn]
-                               : (top_p[bn] == top_t[bn] ? -0.5 * d_shared_height[bn] : 0.0)) -
-        d_joined[bn] * width_p[bn];
-    d_pred[bn * 4 + 2] =
-        (right_p[bn] > right_t[bn] ? d_hull_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_hull_width[bn] : 0.0)) +
-        (right_p[bn] < right_t[bn] ? d_shared_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_shared_width[bn] : 0.0)) +
-        d_width_p;
-    d_pred[bn * 4 + 3] =
-        (bottom_p[bn] > bottom_t[bn] ? d_hull_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_hull_height[bn] : 0.0)) +
-        (bottom_p[bn] < bottom_t[bn] ? d_shared_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_shared_height[bn] : 0.0)) +
-        d_height_p;
-  }
-  if (d_target != nullptr) {
-    d_target[bn * 4] =
-        (left_t[bn] < left_p[bn] ? -d_hull_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_hull_width[bn] : 0.0)) +
-        (left_t[bn] > left_p[bn] ? -d_shared_width[bn]
-                                 : (left_p[bn] == left_t[bn] ? -0.5 * d_shared_width[bn] : 0.0)) -
-        d_joined[bn] * height_t[bn];
-    d_target[bn * 4 + 1] =
-        (top_t[bn] < top_p[bn] ? -d_hull_height[bn]
-                               : (top_p[bn] == top_t[bn] ? -0.5 * d_hull_height[bn] : 0.0)) +
-        (top_t[bn] > top_p[bn] ? -d_shared_height[bn]
-                               : (top_p[bn] == top_t[bn] ? -0.5 * d_shared_height[bn] : 0.0)) -
-        d_joined[bn] * width_t[bn];
-    d_target[bn * 4 + 2] =
-        (right_t[bn] > right_p[bn] ? d_hull_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_hull_width[bn] : 0.0)) +
-        (right_t[bn] < right_p[bn] ? d_shared_width[bn]
-                                   : (right_p[bn] == right_t[bn] ? 0.5 * d_shared_width[bn] : 0.0)) +
-        d_width_t;
-    d_target[bn * 4 + 3] =
-        (bottom_t[bn] > bottom_p[bn] ? d_hull_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_hull_height[bn] : 0.0)) +
-        (bottom_t[bn] < bottom_p[bn] ? d_shared_height[bn]
-                                     : (bottom_p[bn] == bottom_t[bn] ? 0.5 * d_shared_height[bn] : 0.0)) +
-        d_height_t;
-  }
-}
-
-template <class Index>
-cudaError_t giou_loss_padded_backward_f64_in_part(const double* pred, const double* target, const bool* mask,
-                                                  const double* d_giou, const double* d_loss, double* d_pred,
-                                                  double* d_target, int64_t B, int64_t N, char* workspace,
-                                                  cudaStream_t stream) {
-  const GiouLossPaddedBackwardF64InPartWorkspace space(B, N);
-  {
-    const bool wide = aligned({mask});
-    if (const cudaError_t error = launch(wide ? giou_loss_padded_backward_f64_in_part_part1_kernel<true,
-        Index> : giou_loss_padded_backward_f64_in_part_part1_kernel<false, Index>, 1, block_threads(B * N, 1),
-        512, stream, pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N,
-        reinterpret_cast<double*>(workspace + space.bottom_t), reinterpret_cast<double*>(workspace +
-        space.left_p), reinterpret_cast<double*>(workspace + space.top_p), reinterpret_cast<double*>(workspace
-        + space.right_p), reinterpret_cast<double*>(workspace + space.bottom_p),
-        reinterpret_cast<double*>(workspace + space.left_t), reinterpret_cast<double*>(workspace +
-        space.top_t), reinterpret_cast<double*>(workspace + space.right_t),
-        reinterpret_cast<double*>(workspace + space.width_p), reinterpret_cast<double*>(workspace +
-        space.height_p), reinterpret_cast<double*>(workspace + space.width_t),
-        reinterpret_cast<double*>(workspace + space.height_t), reinterpret_cast<double*>(workspace +
-        space.d_joined), reinterpret_cast<double*>(workspace + space.d_hull_height),
-        reinterpret_cast<double*>(workspace + space.d_hull_width), reinterpret_cast<double*>(workspace +
-        space.d_shared_height), reinterpret_cast<double*>(workspace + space.d_shared_width)); error !=
-        cudaSuccess) return error;
-  }
-  if (const cudaError_t error = launch(giou_loss_padded_backward_f64_in_part_part2_kernel<Index>, ceil_div(B *
-      N, 256), 256, 0, stream, d_pred, d_target, B, N, reinterpret_cast<double*>(workspace + space.bottom_t),
-      reinterpret_cast<double*>(workspace + space.left_p), reinterpret_cast<double*>(workspace + space.top_p),
-      reinterpret_cast<double*>(workspace + space.right_p), reinterpret_cast<double*>(workspace +
-      space.bottom_p), reinterpret_cast<double*>(workspace + space.left_t),
-      reinterpret_cast<double*>(workspace + space.top_t), reinterpret_cast<double*>(workspace +
-      space.right_t), reinterpret_cast<double*>(workspace + space.width_p),
-      reinterpret_cast<double*>(workspace + space.height_p), reinterpret_cast<double*>(workspace +
-      space.width_t), reinterpret_cast<double*>(workspace + space.height_t),
-      reinterpret_cast<double*>(workspace + space.d_joined), reinterpret_cast<double*>(workspace +
-      space.d_hull_height), reinterpret_cast<double*>(workspace + space.d_hull_width),
-      reinterpret_cast<double*>(workspace + space.d_shared_height), reinterpret_cast<double*>(workspace +
-      space.d_shared_width)); error != cudaSuccess) return error;
-  return cudaSuccess;
-}
-
 // Checks the arguments, then runs.
-template <class Space, class SpaceInPart, class T, class Run, class RunWide, class RunInPart,
-          class RunInPartWide>
-int launch_giou_loss_padded_backward(const T* pred, const T* target, const bool* mask, const T* d_giou,
-                                     const T* d_loss, T* d_pred, T* d_target, int64_t B, int64_t N,
-                                     void* workspace, int64_t workspace_bytes, void* stream, Run run,
-                                     RunWide run_wide, RunInPart run_in_part,
-                                     RunInPartWide run_in_part_wide) {
+template <class T>
+int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, const bool* mask,
+                                     const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
+                                     Stored<T>* d_target, int64_t B, int64_t N, void* workspace,
+                                     int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return status;
   const Array arrays[] = {{1, pred, {B, N, 4}},
                           {2, target, {B, N, 4}},
@@ -911,64 +245,37 @@ int launch_giou_loss_padded_backward(const T* pred, const T* target, const bool*
   if (B == 0 || N == 0) return 0;
   const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  if (d_pred != nullptr && d_target != nullptr) {
-    const Space space(B, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-    if (memory.status != 0) return memory.status;
-    return cuda_status(
-        small ? run(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data, queue)
-              : run_wide(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data, queue));
-  }
-  const SpaceInPart space(B, N);
+  const GiouLossPaddedBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small
-          ? run_in_part(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data, queue)
-          : run_in_part_wide(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data, queue));
+  return cuda_status(small ? giou_loss_padded_backward<int32_t, T>(pred, target, mask, d_giou, d_loss, d_pred,
+                                                                   d_target, B, N, memory.data, queue)
+                           : giou_loss_padded_backward<int64_t, T>(pred, target, mask, d_giou, d_loss, d_pred,
+                                                                   d_target, B, N, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space, class SpaceInPart>
 int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return std::max(Space(B, N).bytes, SpaceInPart(B, N).bytes);
+  return GiouLossPaddedBackwardWorkspace(B, N).bytes;
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(NAME, STORED, T)                                            \
-  extern "C" int64_t giou_loss_padded_backward_##NAME##_cuda_workspace(int64_t B, int64_t N) {          \
-    return workspace_of_giou_loss_padded_backward<GiouLossPaddedBackwardWorkspace,                      \
-                                                  GiouLossPaddedBackwardInPartWorkspace>(B, N);         \
-  }                                                                                                     \
-  extern "C" int giou_loss_padded_backward_##NAME##_cuda(                                               \
-      const STORED* pred, const STORED* target, const bool* mask, const STORED* d_giou,                 \
-      const STORED* d_loss, STORED* d_pred, STORED* d_target, int64_t B, int64_t N, void* workspace,    \
-      int64_t workspace_bytes, void* stream) {                                                          \
-    return launch_giou_loss_padded_backward<GiouLossPaddedBackwardWorkspace,                            \
-                                            GiouLossPaddedBackwardInPartWorkspace>(                     \
-        pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, workspace, workspace_bytes, stream, \
-        giou_loss_padded_backward<int32_t, T>, giou_loss_padded_backward<int64_t, T>,                   \
-        giou_loss_padded_backward_in_part<int32_t, T>, giou_loss_padded_backward_in_part<int64_t, T>);  \
+#define GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(NAME, STORED, T)                                               \
+  extern "C" int64_t giou_loss_padded_backward_##NAME##_cuda_workspace(int64_t B, int64_t N) {             \
+    return workspace_of_giou_loss_padded_backward(B, N);                                                   \
+  }                                                                                                        \
+  extern "C" int giou_loss_padded_backward_##NAME##_cuda(                                                  \
+      const STORED* pred, const STORED* target, const bool* mask, const STORED* d_giou,                    \
+      const STORED* d_loss, STORED* d_pred, STORED* d_target, int64_t B, int64_t N, void* workspace,       \
+      int64_t workspace_bytes, void* stream) {                                                             \
+    return launch_giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, \
+                                               workspace, workspace_bytes, stream);                        \
   }
 GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f32, float, float)
 GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
 GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
-
-extern "C" int64_t giou_loss_padded_backward_f64_cuda_workspace(int64_t B, int64_t N) {
-  return workspace_of_giou_loss_padded_backward<GiouLossPaddedBackwardF64Workspace,
-                                                GiouLossPaddedBackwardF64InPartWorkspace>(B, N);
-}
-extern "C" int giou_loss_padded_backward_f64_cuda(const double* pred, const double* target, const bool* mask,
-                                                  const double* d_giou, const double* d_loss, double* d_pred,
-                                                  double* d_target, int64_t B, int64_t N, void* workspace,
-                                                  int64_t workspace_bytes, void* stream) {
-  return launch_giou_loss_padded_backward<GiouLossPaddedBackwardF64Workspace,
-                                          GiouLossPaddedBackwardF64InPartWorkspace>(
-      pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, workspace, workspace_bytes, stream,
-      giou_loss_padded_backward_f64<int32_t>, giou_loss_padded_backward_f64<int64_t>,
-      giou_loss_padded_backward_f64_in_part<int32_t>, giou_loss_padded_backward_f64_in_part<int64_t>);
-}
+GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f64, double, double)

@@ -31,88 +31,71 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
-      Value<T> left_p = Value<T>(0);
-      Value<T> top_p = Value<T>(0);
-      Value<T> right_p = Value<T>(0);
-      Value<T> bottom_p = Value<T>(0);
-      Value<T> left_t = Value<T>(0);
-      Value<T> top_t = Value<T>(0);
-      Value<T> right_t = Value<T>(0);
-      Value<T> bottom_t = Value<T>(0);
-      Value<T> width_p = Value<T>(0);
-      Value<T> height_p = Value<T>(0);
-      Value<T> width_t = Value<T>(0);
-      Value<T> height_t = Value<T>(0);
-      Value<T> d_joined = Value<T>(0);
-      Value<T> d_hull_height = Value<T>(0);
-      Value<T> d_hull_width = Value<T>(0);
-      Value<T> d_shared_height = Value<T>(0);
-      Value<T> d_shared_width = Value<T>(0);
-      if (d_pred != nullptr || d_target != nullptr) {
-        left_p = to_value<T>(pred[(n_start + n) * 4]);
-        top_p = to_value<T>(pred[(n_start + n) * 4 + 1]);
-        right_p = to_value<T>(pred[(n_start + n) * 4 + 2]);
-        bottom_p = to_value<T>(pred[(n_start + n) * 4 + 3]);
-        left_t = to_value<T>(target[(n_start + n) * 4]);
-        top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
-        right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
-        bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
-        width_p = right_p - left_p;
-        height_p = bottom_p - top_p;
-        width_t = right_t - left_t;
-        height_t = bottom_t - top_t;
-        const Value<T> area_p = width_p * height_p;
-        const Value<T> area_t = width_t * height_t;
-        const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
-        const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
-        const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
-        const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
-        const Value<T> overlap = larger_shared_width * larger_shared_height;
-        const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
-        const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
-        const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
-        const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
-        const Value<T> hull = larger_hull_width * larger_hull_height;
-        const Value<T> joined = area_p + area_t - overlap;
-        const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
-        const Value<T> quotient_overlap = overlap / larger_joined;
-        const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
-        const Value<T> quotient_hull = (hull - joined) / larger_hull;
-        const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
-                                ((d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
-                                     Value<T>(maximum(int64_t(N), int64_t{1})) +
-                                 (d_picture_loss != nullptr ? to_value<T>(d_picture_loss[b]) : Value<T>(0)) /
-                                     Value<T>(maximum(n_count, int64_t{1})));
-        d_joined =
-            d_each / larger_hull +
-            (joined > Value<T>(1e-05)
-                 ? -d_each * quotient_overlap / larger_joined
-                 : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
-                                              : Value<T>(0)));
-        const Value<T> d_hull =
-            (hull > Value<T>(1e-05)
-                 ? d_each * quotient_hull / larger_hull
-                 : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
-                                            : Value<T>(0))) -
-            d_each / larger_hull;
-        d_hull_height =
-            hull_height > Value<T>(0)
-                ? d_hull * larger_hull_width
-                : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
-        d_hull_width =
-            hull_width > Value<T>(0)
-                ? d_hull * larger_hull_height
-                : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
-        const Value<T> d_overlap = d_each / larger_joined - d_joined;
-        d_shared_height = shared_height > Value<T>(0) ? d_overlap * larger_shared_width
-                                                      : (shared_height == Value<T>(0)
-                                                             ? Value<T>(0.5) * d_overlap * larger_shared_width
-                                                             : Value<T>(0));
-        d_shared_width = shared_width > Value<T>(0)
-                             ? d_overlap * larger_shared_height
-                             : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
-                                                            : Value<T>(0));
-      }
+      const Value<T> left_p = to_value<T>(pred[(n_start + n) * 4]);
+      const Value<T> top_p = to_value<T>(pred[(n_start + n) * 4 + 1]);
+      const Value<T> right_p = to_value<T>(pred[(n_start + n) * 4 + 2]);
+      const Value<T> bottom_p = to_value<T>(pred[(n_start + n) * 4 + 3]);
+      const Value<T> left_t = to_value<T>(target[(n_start + n) * 4]);
+      const Value<T> top_t = to_value<T>(target[(n_start + n) * 4 + 1]);
+      const Value<T> right_t = to_value<T>(target[(n_start + n) * 4 + 2]);
+      const Value<T> bottom_t = to_value<T>(target[(n_start + n) * 4 + 3]);
+      const Value<T> width_p = right_p - left_p;
+      const Value<T> height_p = bottom_p - top_p;
+      const Value<T> width_t = right_t - left_t;
+      const Value<T> height_t = bottom_t - top_t;
+      const Value<T> area_p = width_p * height_p;
+      const Value<T> area_t = width_t * height_t;
+      const Value<T> shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+      const Value<T> shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+      const Value<T> larger_shared_width = maximum(shared_width, Value<T>(0));
+      const Value<T> larger_shared_height = maximum(shared_height, Value<T>(0));
+      const Value<T> overlap = larger_shared_width * larger_shared_height;
+      const Value<T> hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+      const Value<T> hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+      const Value<T> larger_hull_width = maximum(hull_width, Value<T>(0));
+      const Value<T> larger_hull_height = maximum(hull_height, Value<T>(0));
+      const Value<T> hull = larger_hull_width * larger_hull_height;
+      const Value<T> joined = area_p + area_t - overlap;
+      const Value<T> larger_joined = maximum(joined, Value<T>(1e-05));
+      const Value<T> quotient_overlap = overlap / larger_joined;
+      const Value<T> larger_hull = maximum(hull, Value<T>(1e-05));
+      const Value<T> quotient_hull = (hull - joined) / larger_hull;
+      const Value<T> d_each = (d_giou != nullptr ? to_value<T>(d_giou[n_start + n]) : Value<T>(0)) -
+                              ((d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) /
+                                   Value<T>(maximum(int64_t(N), int64_t{1})) +
+                               (d_picture_loss != nullptr ? to_value<T>(d_picture_loss[b]) : Value<T>(0)) /
+                                   Value<T>(maximum(n_count, int64_t{1})));
+      const Value<T> d_joined =
+          d_each / larger_hull +
+          (joined > Value<T>(1e-05)
+               ? -d_each * quotient_overlap / larger_joined
+               : (joined == Value<T>(1e-05) ? -Value<T>(0.5) * d_each * quotient_overlap / larger_joined
+                                            : Value<T>(0)));
+      const Value<T> d_hull =
+          (hull > Value<T>(1e-05)
+               ? d_each * quotient_hull / larger_hull
+               : (hull == Value<T>(1e-05) ? Value<T>(0.5) * d_each * quotient_hull / larger_hull
+                                          : Value<T>(0))) -
+          d_each / larger_hull;
+      const Value<T> d_hull_height =
+          hull_height > Value<T>(0)
+              ? d_hull * larger_hull_width
+              : (hull_height == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_width : Value<T>(0));
+      const Value<T> d_hull_width =
+          hull_width > Value<T>(0)
+              ? d_hull * larger_hull_height
+              : (hull_width == Value<T>(0) ? Value<T>(0.5) * d_hull * larger_hull_height : Value<T>(0));
+      const Value<T> d_overlap = d_each / larger_joined - d_joined;
+      const Value<T> d_shared_height =
+          shared_height > Value<T>(0)
+              ? d_overlap * larger_shared_width
+              : (shared_height == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_width
+                                              : Value<T>(0));
+      const Value<T> d_shared_width =
+          shared_width > Value<T>(0)
+              ? d_overlap * larger_shared_height
+              : (shared_width == Value<T>(0) ? Value<T>(0.5) * d_overlap * larger_shared_height
+                                             : Value<T>(0));
       Value<T> d_width_t = Value<T>(0);
       Value<T> d_height_t = Value<T>(0);
       if (d_target != nullptr) {

@@ -19,7 +19,7 @@
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -42,81 +42,65 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
       const int64_t n_count = box_start[b + 1] - n_start;
       // One pass along n: fills d_pred and d_target.
       for_lanes<kLanesOf<T>>(0, n_count, [=](int64_t n, auto active) IN_SET {
-        Vector<T> left_p = Value<T>(0);
-        Vector<T> top_p = Value<T>(0);
-        Vector<T> right_p = Value<T>(0);
-        Vector<T> bottom_p = Value<T>(0);
-        Vector<T> left_t = Value<T>(0);
-        Vector<T> top_t = Value<T>(0);
-        Vector<T> right_t = Value<T>(0);
-        Vector<T> bottom_t = Value<T>(0);
-        Vector<T> width_p = Value<T>(0);
-        Vector<T> height_p = Value<T>(0);
-        Vector<T> width_t = Value<T>(0);
-        Vector<T> height_t = Value<T>(0);
-        Vector<T> d_joined = Value<T>(0);
-        Vector<T> d_hull_height = Value<T>(0);
-        Vector<T> d_hull_width = Value<T>(0);
-        Vector<T> d_shared_height = Value<T>(0);
-        Vector<T> d_shared_width = Value<T>(0);
-        if (d_pred != nullptr || d_target != nullptr) {
-          left_p = to_value<T>(load_field<4, 0>(&pred[(n_start + n) * 4], active));
-          top_p = to_value<T>(load_field<4, 1>(&pred[(n_start + n) * 4], active));
-          right_p = to_value<T>(load_field<4, 2>(&pred[(n_start + n) * 4], active));
-          bottom_p = to_value<T>(load_field<4, 3>(&pred[(n_start + n) * 4], active));
-          left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
-          top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
-          right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
-          bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
-          width_p = right_p - left_p;
-          height_p = bottom_p - top_p;
-          width_t = right_t - left_t;
-          height_t = bottom_t - top_t;
-          const auto area_p = width_p * height_p;
-          const auto area_t = width_t * height_t;
-          const auto shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
-          const auto shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
-          const auto larger_shared_width = maximum(shared_width, Value<T>(0));
-          const auto larger_shared_height = maximum(shared_height, Value<T>(0));
-          const auto overlap = larger_shared_width * larger_shared_height;
-          const auto hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
-          const auto hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
-          const auto larger_hull_width = maximum(hull_width, Value<T>(0));
-          const auto larger_hull_height = maximum(hull_height, Value<T>(0));
-          const auto hull = larger_hull_width * larger_hull_height;
-          const auto joined = area_p + area_t - overlap;
-          const auto larger_joined = maximum(joined, Value<T>(1e-05));
-          const auto quotient_overlap = overlap / larger_joined;
-          const auto larger_hull = maximum(hull, Value<T>(1e-05));
-          const auto quotient_hull = (hull - joined) / larger_hull;
-          const auto d_each =
-              (d_giou != nullptr ? to_value<T>(load(&d_giou[n_start + n], active)) : Vector<T>(Value<T>(0))) -
-              ((d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1})) +
-               (d_picture_loss != nullptr ? to_value<T>(d_picture_loss[b]) : Value<T>(0)) /
-                   Value<T>(maximum(n_count, int64_t{1})));
-          d_joined = d_each / larger_hull +
-                     choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
-                            choose(joined == Value<T>(1e-05),
-                                   -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
-          const auto d_hull =
-              choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
-                     choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
-                            Value<T>(0))) -
-              d_each / larger_hull;
-          d_hull_height = choose(
-              hull_height > Value<T>(0), d_hull * larger_hull_width,
-              choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
-          d_hull_width = choose(
-              hull_width > Value<T>(0), d_hull * larger_hull_height,
-              choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
-          const auto d_overlap = d_each / larger_joined - d_joined;
-          d_shared_height = choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
-                                   choose(shared_height == Value<T>(0),
-                                          Value<T>(0.5) * d_overlap * larger_shared_width, Value<T>(0)));
-          d_shared_width = choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
-                                  choose(shared_width == Value<T>(0),
-                                         Value<T>(0.5) * d_overlap * larger_shared_height, Value<T>(0)));
-        }
+        const auto left_p = to_value<T>(load_field<4, 0>(&pred[(n_start + n) * 4], active));
+        const auto top_p = to_value<T>(load_field<4, 1>(&pred[(n_start + n) * 4], active));
+        const auto right_p = to_value<T>(load_field<4, 2>(&pred[(n_start + n) * 4], active));
+        const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[(n_start + n) * 4], active));
+        const auto left_t = to_value<T>(load_field<4, 0>(&target[(n_start + n) * 4], active));
+        const auto top_t = to_value<T>(load_field<4, 1>(&target[(n_start + n) * 4], active));
+        const auto right_t = to_value<T>(load_field<4, 2>(&target[(n_start + n) * 4], active));
+        const auto bottom_t = to_value<T>(load_field<4, 3>(&target[(n_start + n) * 4], active));
+        const auto width_p = right_p - left_p;
+        const auto height_p = bottom_p - top_p;
+        const auto width_t = right_t - left_t;
+        const auto height_t = bottom_t - top_t;
+        const auto area_p = width_p * height_p;
+        const auto area_t = width_t * height_t;
+        const auto shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+        const auto shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+        const auto larger_shared_width = maximum(shared_width, Value<T>(0));
+        const auto larger_shared_height = maximum(shared_height, Value<T>(0));
+        const auto overlap = larger_shared_width * larger_shared_height;
+        const auto hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+        const auto hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+        const auto larger_hull_width = maximum(hull_width, Value<T>(0));
+        const auto larger_hull_height = maximum(hull_height, Value<T>(0));
+        const auto hull = larger_hull_width * larger_hull_height;
+        const auto joined = area_p + area_t - overlap;
+        const auto larger_joined = maximum(joined, Value<T>(1e-05));
+        const auto quotient_overlap = overlap / larger_joined;
+        const auto larger_hull = maximum(hull, Value<T>(1e-05));
+        const auto quotient_hull = (hull - joined) / larger_hull;
+        const auto d_each =
+            (d_giou != nullptr ? to_value<T>(load(&d_giou[n_start + n], active)) : Vector<T>(Value<T>(0))) -
+            ((d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1})) +
+             (d_picture_loss != nullptr ? to_value<T>(d_picture_loss[b]) : Value<T>(0)) /
+                 Value<T>(maximum(n_count, int64_t{1})));
+        const auto d_joined =
+            d_each / larger_hull +
+            choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+                   choose(joined == Value<T>(1e-05),
+                          -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+        const auto d_hull =
+            choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
+                   choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
+                          Value<T>(0))) -
+            d_each / larger_hull;
+        const auto d_hull_height = choose(
+            hull_height > Value<T>(0), d_hull * larger_hull_width,
+            choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
+        const auto d_hull_width = choose(
+            hull_width > Value<T>(0), d_hull * larger_hull_height,
+            choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
+        const auto d_overlap = d_each / larger_joined - d_joined;
+        const auto d_shared_height =
+            choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
+                   choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
+                          Value<T>(0)));
+        const auto d_shared_width =
+            choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
+                   choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
+                          Value<T>(0)));
         Vector<T> d_width_t = Value<T>(0);
         Vector<T> d_height_t = Value<T>(0);
         if (d_target != nullptr) {
@@ -126,60 +110,32 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
         if (d_pred != nullptr) {
           const auto d_width_p = d_joined * height_p;
           const auto d_height_p = d_joined * width_p;
-          Lanes<Stored<T>, kLanesOf<T>> d_pred_fields[4];
-          d_pred_fields[0] = to_stored<T>(multiply_add(
-              -d_joined, height_p,
-              choose(left_p < left_t, -d_hull_width,
-                     choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                  choose(left_p > left_t, -d_shared_width,
-                         choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))));
-          d_pred_fields[1] = to_stored<T>(multiply_add(
-              -d_joined, width_p,
-              choose(top_p < top_t, -d_hull_height,
-                     choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                  choose(top_p > top_t, -d_shared_height,
-                         choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))));
-          d_pred_fields[2] =
-              to_stored<T>(choose(right_p > right_t, d_hull_width,
-                                  choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                           choose(right_p < right_t, d_shared_width,
-                                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                           d_width_p);
-          d_pred_fields[3] = to_stored<T>(
-              choose(bottom_p > bottom_t, d_hull_height,
-                     choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-              choose(bottom_p < bottom_t, d_shared_height,
-                     choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-              d_height_p);
-          store_fields(&d_pred[(n_start + n) * 4], active, d_pred_fields);
+          store_fields(&d_pred[(n_start + n) * 4], active, {to_stored<T>(multiply_add(-d_joined, height_p,
+              choose(left_p < left_t, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) * d_hull_width,
+              Value<T>(0))) + choose(left_p > left_t, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5)
+              * d_shared_width, Value<T>(0))))), to_stored<T>(multiply_add(-d_joined, width_p, choose(top_p <
+              top_t, -d_hull_height, choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+              choose(top_p > top_t, -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height,
+              Value<T>(0))))), to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p ==
+              right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t, d_shared_width,
+              choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
+              to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
+              Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
+              choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_p))});
         }
         if (d_target != nullptr) {
-          Lanes<Stored<T>, kLanesOf<T>> d_target_fields[4];
-          d_target_fields[0] = to_stored<T>(multiply_add(
-              -d_joined, height_t,
-              choose(left_t < left_p, -d_hull_width,
-                     choose(left_p == left_t, -Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                  choose(left_t > left_p, -d_shared_width,
-                         choose(left_p == left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0)))));
-          d_target_fields[1] = to_stored<T>(multiply_add(
-              -d_joined, width_t,
-              choose(top_t < top_p, -d_hull_height,
-                     choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-                  choose(top_t > top_p, -d_shared_height,
-                         choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0)))));
-          d_target_fields[2] =
-              to_stored<T>(choose(right_t > right_p, d_hull_width,
-                                  choose(right_p == right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) +
-                           choose(right_t < right_p, d_shared_width,
-                                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) +
-                           d_width_t);
-          d_target_fields[3] = to_stored<T>(
-              choose(bottom_t > bottom_p, d_hull_height,
-                     choose(bottom_p == bottom_t, Value<T>(0.5) * d_hull_height, Value<T>(0))) +
-              choose(bottom_t < bottom_p, d_shared_height,
-                     choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-              d_height_t);
-          store_fields(&d_target[(n_start + n) * 4], active, d_target_fields);
+          store_fields(&d_target[(n_start + n) * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
+              choose(left_t < left_p, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) * d_hull_width,
+              Value<T>(0))) + choose(left_t > left_p, -d_shared_width, choose(left_p == left_t, -Value<T>(0.5)
+              * d_shared_width, Value<T>(0))))), to_stored<T>(multiply_add(-d_joined, width_t, choose(top_t <
+              top_p, -d_hull_height, choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) +
+              choose(top_t > top_p, -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height,
+              Value<T>(0))))), to_stored<T>((choose(right_t > right_p, d_hull_width, choose(right_p ==
+              right_t, Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_t < right_p, d_shared_width,
+              choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
+              to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
+              Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,
+              choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_t))});
         }
       });
     }

@@ -38,7 +38,8 @@
 //   its work is in the stream, and waits for nothing; its status is about the arguments and the
 //   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
 //   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
+//   it. Several blocks may share a row. They must run at once: a device, or a part of one, that has no
+//   room for them shares rows in other ways, with other roundings, or answers with its error.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
 //   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
@@ -88,37 +89,42 @@ extern "C" {
 //   d_x: T[M, N], may be null
 //   d_y: T[M, N], may be null
 
-/* @function cosine_similarity_backward_f32 args: in x f32 [M, N]; in y f32 [M, N]; in similarity f32 [M]; in d_similarity f32 [M]; out? d_x f32 [M, N]; out? d_y f32 [M, N]; size M; size N; workspace_openmp workspace */
+/* @function cosine_similarity_backward_f32 args: in x f32 [M, N]; in y f32 [M, N]; in similarity f32 [M]; in d_similarity f32 [M]; out? d_x f32 [M, N]; out? d_y f32 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
+int64_t cosine_similarity_backward_f32_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_f32_cuda(const float* x, const float* y, const float* similarity,
                                         const float* d_similarity, float* d_x, float* d_y, int64_t M,
-                                        int64_t N, void* stream);
+                                        int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int64_t cosine_similarity_backward_f32_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_f32_openmp(const float* x, const float* y, const float* similarity,
                                           const float* d_similarity, float* d_x, float* d_y, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes);
 
-/* @function cosine_similarity_backward_f64 args: in x f64 [M, N]; in y f64 [M, N]; in similarity f64 [M]; in d_similarity f64 [M]; out? d_x f64 [M, N]; out? d_y f64 [M, N]; size M; size N; workspace_openmp workspace */
+/* @function cosine_similarity_backward_f64 args: in x f64 [M, N]; in y f64 [M, N]; in similarity f64 [M]; in d_similarity f64 [M]; out? d_x f64 [M, N]; out? d_y f64 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
+int64_t cosine_similarity_backward_f64_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_f64_cuda(const double* x, const double* y, const double* similarity,
                                         const double* d_similarity, double* d_x, double* d_y, int64_t M,
-                                        int64_t N, void* stream);
+                                        int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int64_t cosine_similarity_backward_f64_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_f64_openmp(const double* x, const double* y, const double* similarity,
                                           const double* d_similarity, double* d_x, double* d_y, int64_t M,
                                           int64_t N, void* workspace, int64_t workspace_bytes);
 
-/* @function cosine_similarity_backward_bf16 args: in x bf16 [M, N]; in y bf16 [M, N]; in similarity bf16 [M]; in d_similarity bf16 [M]; out? d_x bf16 [M, N]; out? d_y bf16 [M, N]; size M; size N; workspace_openmp workspace */
+/* @function cosine_similarity_backward_bf16 args: in x bf16 [M, N]; in y bf16 [M, N]; in similarity bf16 [M]; in d_similarity bf16 [M]; out? d_x bf16 [M, N]; out? d_y bf16 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
+int64_t cosine_similarity_backward_bf16_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_bf16_cuda(const uint16_t* x, const uint16_t* y, const uint16_t* similarity,
                                          const uint16_t* d_similarity, uint16_t* d_x, uint16_t* d_y,
-                                         int64_t M, int64_t N, void* stream);
+                                         int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
+                                         void* stream);
 int64_t cosine_similarity_backward_bf16_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_bf16_openmp(const uint16_t* x, const uint16_t* y, const uint16_t* similarity,
                                            const uint16_t* d_similarity, uint16_t* d_x, uint16_t* d_y,
                                            int64_t M, int64_t N, void* workspace, int64_t workspace_bytes);
 
-/* @function cosine_similarity_backward_f16 args: in x f16 [M, N]; in y f16 [M, N]; in similarity f16 [M]; in d_similarity f16 [M]; out? d_x f16 [M, N]; out? d_y f16 [M, N]; size M; size N; workspace_openmp workspace */
+/* @function cosine_similarity_backward_f16 args: in x f16 [M, N]; in y f16 [M, N]; in similarity f16 [M]; in d_similarity f16 [M]; out? d_x f16 [M, N]; out? d_y f16 [M, N]; size M; size N; workspace workspace; workspace_openmp workspace */
+int64_t cosine_similarity_backward_f16_cuda_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_f16_cuda(const uint16_t* x, const uint16_t* y, const uint16_t* similarity,
                                         const uint16_t* d_similarity, uint16_t* d_x, uint16_t* d_y, int64_t M,
-                                        int64_t N, void* stream);
+                                        int64_t N, void* workspace, int64_t workspace_bytes, void* stream);
 int64_t cosine_similarity_backward_f16_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_backward_f16_openmp(const uint16_t* x, const uint16_t* y, const uint16_t* similarity,
                                           const uint16_t* d_similarity, uint16_t* d_x, uint16_t* d_y,
@@ -138,6 +144,7 @@ static inline const char* cosine_similarity_backward_error(int status) {
   switch (status) {
     case 0: return "success";
     case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
     case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "x must not be null";
@@ -194,7 +201,8 @@ struct cosine_similarity_backward_arguments {
   int64_t workspace_bytes = 0;
 
   friend int cosine_similarity_backward_cuda(const cosine_similarity_backward_arguments& a, void* stream) {
-    return kCuda(a.x, a.y, a.similarity, a.d_similarity, a.d_x, a.d_y, a.M, a.N, stream);
+    return kCuda(a.x, a.y, a.similarity, a.d_similarity, a.d_x, a.d_y, a.M, a.N, a.workspace,
+                 a.workspace_bytes, stream);
   }
   friend int cosine_similarity_backward_openmp(const cosine_similarity_backward_arguments& a) {
     return kOpenmp(a.x, a.y, a.similarity, a.d_similarity, a.d_x, a.d_y, a.M, a.N, a.workspace,

@@ -2,7 +2,8 @@
 //
 // cosine_similarity_backward: The gradient of cosine_similarity by x and y, given that of similarity
 //
-// Plan of cosine_similarity_backward_f32: a block for each of M, neighbours along N.
+// Plan of cosine_similarity_backward_f32: part of a block, or several, by length, for each of M,
+//   neighbours along N.
 // Bytes that cosine_similarity_backward_f32 must move: 8 * M + 8 * M * N read, 8 * M * N written.
 
 #include "cosine_similarity_backward.h"
@@ -19,49 +20,57 @@ namespace {
 
 using namespace kgen_cuda;
 
+// Where the intermediates lie in the workspace.
+struct CosineSimilarityBackwardWorkspace {
+  int64_t sum_x_squared_slots;
+  int64_t bytes = 0;
+
+  explicit CosineSimilarityBackwardWorkspace(int64_t M, int64_t N) {
+    sum_x_squared_slots = reserve(bytes, RowShape(N, 1, M, 0, 128).slot_bytes, 1);
+  }
+};
+
 template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
+__global__ void __launch_bounds__(512, 1)
     cosine_similarity_backward_kernel(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                       const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y, Index M,
-                                      Index N) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
+                                      Index N, Index chunk, RowTeam team) {
+  team.begin();
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, N));
+  const Index items = Index(M);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
-    Value<T> root_x = Value<T>(0);
-    Value<T> root_y = Value<T>(0);
-    Value<T> larger_product_root_x = Value<T>(0);
-    Value<T> chosen_product_root_x = Value<T>(0);
-    if (d_x != nullptr || d_y != nullptr) {
-      Value<T> sum_x_squared = Value<T>(0);
-      Value<T> sum_y_squared = Value<T>(0);
-      Value<T> sum_x_squared_own = Value<T>(0);
-      Value<T> sum_y_squared_own = Value<T>(0);
-      for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
-           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
-        const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
-        const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[m * N + n_first], remaining);
+    Value<T> sum_x_squared = Value<T>(0);
+    Value<T> sum_y_squared = Value<T>(0);
+    Value<T> sum_x_squared_own = Value<T>(0);
+    Value<T> sum_y_squared_own = Value<T>(0);
+    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
+      const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[m * N + n_first], remaining);
 #pragma unroll
-        for (int i = 0; i < 16 / kBytes<T>; ++i) {
-          if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
-          if (i < remaining) sum_y_squared_own += to_value<T>(y_pack[i]) * to_value<T>(y_pack[i]);
-        }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
+        if (i < remaining) sum_y_squared_own += to_value<T>(y_pack[i]) * to_value<T>(y_pack[i]);
       }
-      sum_x_squared = sum_x_squared +
-                      block_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-      sum_y_squared = sum_y_squared +
-                      block_fold(sum_y_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-      root_x = sqrt(sum_x_squared);
-      root_y = sqrt(sum_y_squared);
-      const Value<T> product_root_x = root_x * root_y;
-      larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
-      chosen_product_root_x =
-          product_root_x > Value<T>(1e-08)
-              ? -to_value<T>(d_similarity[m]) * to_value<T>(similarity[m]) / larger_product_root_x
-              : (product_root_x == Value<T>(1e-08) ? -Value<T>(0.5) * to_value<T>(d_similarity[m]) *
-                                                         to_value<T>(similarity[m]) / larger_product_root_x
-                                                   : Value<T>(0));
     }
-    for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
+    sum_x_squared =
+        sum_x_squared + team.fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    sum_y_squared =
+        sum_y_squared + team.fold(sum_y_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    const Value<T> root_x = sqrt(sum_x_squared);
+    const Value<T> root_y = sqrt(sum_y_squared);
+    const Value<T> product_root_x = root_x * root_y;
+    const Value<T> larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
+    const Value<T> chosen_product_root_x =
+        product_root_x > Value<T>(1e-08)
+            ? -to_value<T>(d_similarity[m]) * to_value<T>(similarity[m]) / larger_product_root_x
+            : (product_root_x == Value<T>(1e-08) ? -Value<T>(0.5) * to_value<T>(d_similarity[m]) *
+                                                       to_value<T>(similarity[m]) / larger_product_root_x
+                                                 : Value<T>(0));
+    for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
       if (d_x != nullptr) {
         d_x[m * N + n] = to_stored<T>(
             (root_x != Value<T>(0) ? to_value<T>(x[m * N + n]) * root_y * chosen_product_root_x / root_x
@@ -81,12 +90,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 template <class Index, class T>
 cudaError_t cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                        const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y,
-                                       int64_t M, int64_t N, cudaStream_t stream) {
+                                       int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
+  const CosineSimilarityBackwardWorkspace space(M, N);
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-  if (const cudaError_t error = launch(wide ? cosine_similarity_backward_kernel<true, Index, T>
-                                            : cosine_similarity_backward_kernel<false, Index, T>,
-                                       smaller(M, int64_t{1} << 30), block_threads(N, M), 512, stream, x, y,
-                                       similarity, d_similarity, d_x, d_y, M, N);
+  const RowShape shape(N, 1, M, 0, 128);
+  if (const cudaError_t error = launch_rows(wide ? cosine_similarity_backward_kernel<true, Index, T>
+                                                 : cosine_similarity_backward_kernel<false, Index, T>,
+                                            shape, workspace + space.sum_x_squared_slots, stream, x, y,
+                                            similarity, d_similarity, d_x, d_y, M, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -96,7 +107,8 @@ cudaError_t cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, c
 template <class T>
 int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                       const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y,
-                                      int64_t M, int64_t N, void* stream) {
+                                      int64_t M, int64_t N, void* workspace, int64_t workspace_bytes,
+                                      void* stream) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}},
                           {2, y, {M, N}},
@@ -108,19 +120,34 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
   if (M == 0 || N == 0) return 0;
   const bool small = larger(M * N, M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  return cuda_status(
-      small ? cosine_similarity_backward<int32_t, T>(x, y, similarity, d_similarity, d_x, d_y, M, N, queue)
-            : cosine_similarity_backward<int64_t, T>(x, y, similarity, d_similarity, d_x, d_y, M, N, queue));
+  const CosineSimilarityBackwardWorkspace space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? cosine_similarity_backward<int32_t, T>(x, y, similarity, d_similarity, d_x, d_y,
+                                                                    M, N, memory.data, queue)
+                           : cosine_similarity_backward<int64_t, T>(x, y, similarity, d_similarity, d_x, d_y,
+                                                                    M, N, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_cosine_similarity_backward(int64_t M, int64_t N) {
+  if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
+  if (M == 0 || N == 0) return 0;
+  return CosineSimilarityBackwardWorkspace(M, N).bytes;
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define COSINE_SIMILARITY_BACKWARD_FUNCTIONS(NAME, STORED, T)                                              \
+  extern "C" int64_t cosine_similarity_backward_##NAME##_cuda_workspace(int64_t M, int64_t N) {            \
+    return workspace_of_cosine_similarity_backward(M, N);                                                  \
+  }                                                                                                        \
   extern "C" int cosine_similarity_backward_##NAME##_cuda(                                                 \
       const STORED* x, const STORED* y, const STORED* similarity, const STORED* d_similarity, STORED* d_x, \
-      STORED* d_y, int64_t M, int64_t N, void* stream) {                                                   \
-    return launch_cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, stream);   \
+      STORED* d_y, int64_t M, int64_t N, void* workspace, int64_t workspace_bytes, void* stream) {         \
+    return launch_cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, workspace, \
+                                                workspace_bytes, stream);                                  \
   }
 COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f32, float, float)
 COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f64, double, double)

@@ -19,6 +19,7 @@
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
 
+#include <algorithm>
 #include <cmath>
 
 #include "../kgen_openmp.h"
@@ -29,7 +30,7 @@
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -278,19 +279,46 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
   }
 }
 
+// Where the intermediates lie in the workspace.
+template <class T>
+struct CosineSimilarityBackwardInPartWorkspace {
+  int64_t root_x_per_m, root_y_per_m, larger_product_root_x_per_m, chosen_product_root_x_per_m,
+      sum_x_squared_part, sum_y_squared_part;
+  int64_t bytes = 0;
+
+  explicit CosineSimilarityBackwardInPartWorkspace(int64_t M, int64_t N) {
+    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+    root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
+    root_y_per_m = reserve(bytes, M, kBytes<Value<T>>);
+    larger_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
+    chosen_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
+    sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
 // For calls that do not want all outputs.
 template <class T>
 void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                         const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y,
-                                        int64_t M, int64_t N) {
-  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
-    OMP(omp for schedule(static) nowait)
-    for (int64_t m = 0; m < M; ++m) {
-      Value<T> root_x = Value<T>(0);
-      Value<T> root_y = Value<T>(0);
-      Value<T> larger_product_root_x = Value<T>(0);
-      Value<T> chosen_product_root_x = Value<T>(0);
-      if (d_x != nullptr || d_y != nullptr) {
+                                        int64_t M, int64_t N, char* workspace) {
+  const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
+  const CosineSimilarityBackwardInPartWorkspace<T> space(M, N);
+  Value<T>* const root_x_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_x_per_m);
+  Value<T>* const root_y_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_y_per_m);
+  Value<T>* const larger_product_root_x_per_m =
+      reinterpret_cast<Value<T>*>(workspace + space.larger_product_root_x_per_m);
+  Value<T>* const chosen_product_root_x_per_m =
+      reinterpret_cast<Value<T>*>(workspace + space.chosen_product_root_x_per_m);
+  Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
+  Value<T>* const sum_y_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_part);
+  if (N <= 2097152 / kBytes<T>) {
+    // Each fold in one piece.
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+      OMP(omp for schedule(static) nowait)
+      for (int64_t m = 0; m < M; ++m) {
+        const int64_t m_ahead = N <= 32768 / kBytes<T> ? smaller(m + 1, M - 1) : m;
         Value<T> sum_x_squared = Value<T>(0);
         Value<T> sum_y_squared = Value<T>(0);
         // One pass along n: sum_x_squared and sum_y_squared.
@@ -308,41 +336,130 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
           sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
           sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
         }
-        root_x = std::sqrt(sum_x_squared);
-        root_y = std::sqrt(sum_y_squared);
+        const Value<T> root_x = std::sqrt(sum_x_squared);
+        const Value<T> root_y = std::sqrt(sum_y_squared);
         const Value<T> product_root_x = rounded(root_x * root_y);
-        larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
-        chosen_product_root_x =
+        const Value<T> larger_product_root_x = maximum(product_root_x, Value<T>(1e-08));
+        const Value<T> chosen_product_root_x =
             product_root_x > Value<T>(1e-08)
                 ? -to_value<T>(d_similarity[m]) * to_value<T>(similarity[m]) / larger_product_root_x
                 : (product_root_x == Value<T>(1e-08) ? -Value<T>(0.5) * to_value<T>(d_similarity[m]) *
                                                            to_value<T>(similarity[m]) / larger_product_root_x
                                                      : Value<T>(0));
+        const Value<T> d_similarity_here = to_value<T>(d_similarity[m]);
+        // One pass along n: fills d_x and d_y.
+        for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
+          prefetch(&x[m_ahead * N + n]);
+          prefetch(&y[m_ahead * N + n]);
+          if (d_x != nullptr) {
+            store(&d_x[m * N + n], active,
+                  to_stored<T>((root_x != Value<T>(0) ? quotient(to_value<T>(load(&x[m * N + n], active)) *
+                                                                     root_y * chosen_product_root_x,
+                                                                 root_x)
+                                                      : Vector<T>(Value<T>(0))) +
+                               quotient(d_similarity_here * to_value<T>(load(&y[m * N + n], active)),
+                                        larger_product_root_x)));
+          }
+          if (d_y != nullptr) {
+            store(&d_y[m * N + n], active,
+                  to_stored<T>((root_y != Value<T>(0) ? quotient(to_value<T>(load(&y[m * N + n], active)) *
+                                                                     root_x * chosen_product_root_x,
+                                                                 root_y)
+                                                      : Vector<T>(Value<T>(0))) +
+                               quotient(d_similarity_here * to_value<T>(load(&x[m * N + n], active)),
+                                        larger_product_root_x)));
+          }
+        });
       }
-      const Value<T> d_similarity_here = to_value<T>(d_similarity[m]);
-      // One pass along n: fills d_x and d_y.
-      for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
-        if (d_x != nullptr) {
-          store(&d_x[m * N + n], active,
-                to_stored<T>((root_x != Value<T>(0) ? quotient(to_value<T>(load(&x[m * N + n], active)) *
-                                                                   root_y * chosen_product_root_x,
-                                                               root_x)
-                                                    : Vector<T>(Value<T>(0))) +
-                             quotient(d_similarity_here * to_value<T>(load(&y[m * N + n], active)),
-                                      larger_product_root_x)));
+    });
+  } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          Value<T> sum_x_squared = Value<T>(0);
+          Value<T> sum_y_squared = Value<T>(0);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: sum_x_squared and sum_y_squared.
+          for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {
+            Sum<Value<T>, kLanesOf<T>> sum_x_squared_lanes = Value<T>(0);
+            Sum<Value<T>, kLanesOf<T>> sum_y_squared_lanes = Value<T>(0);
+            for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, n_end),
+                                   [=, &sum_x_squared_lanes, &sum_y_squared_lanes](int64_t n, auto active)
+                                       IN_SET {
+                                         const auto x_here = to_value<T>(load_once(&x[m * N + n], active));
+                                         add_product(sum_x_squared_lanes, active, x_here, x_here);
+                                         const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
+                                         add_product(sum_y_squared_lanes, active, y_here, y_here);
+                                       });
+            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          }
+          sum_x_squared_part[n_share * M + m] = sum_x_squared;
+          sum_y_squared_part[n_share * M + m] = sum_y_squared;
         }
-        if (d_y != nullptr) {
-          store(&d_y[m * N + n], active,
-                to_stored<T>((root_y != Value<T>(0) ? quotient(to_value<T>(load(&y[m * N + n], active)) *
-                                                                   root_x * chosen_product_root_x,
-                                                               root_y)
-                                                    : Vector<T>(Value<T>(0))) +
-                             quotient(d_similarity_here * to_value<T>(load(&x[m * N + n], active)),
-                                      larger_product_root_x)));
+      }
+    });
+    for_lanes<kLanesOf<T>>(0, M, [=](int64_t m, auto active) IN_SET {
+      Vector<T> sum_x_squared = Value<T>(0);
+      Vector<T> sum_y_squared = Value<T>(0);
+      // Puts the shares together, in order: sum_x_squared and sum_y_squared.
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        sum_x_squared += load(&sum_x_squared_part[n_share * M + m], active);
+        sum_y_squared += load(&sum_y_squared_part[n_share * M + m], active);
+      }
+      store(&root_x_per_m[m], active, sqrt(sum_x_squared));
+      store(&root_y_per_m[m], active, sqrt(sum_y_squared));
+      const auto product_root_x = load(&root_x_per_m[m], active) * load(&root_y_per_m[m], active);
+      store(&larger_product_root_x_per_m[m], active, maximum(product_root_x, Value<T>(1e-08)));
+      store(&chosen_product_root_x_per_m[m], active,
+            choose(product_root_x > Value<T>(1e-08),
+                   -to_value<T>(load(&d_similarity[m], active)) * to_value<T>(load(&similarity[m], active)) /
+                       load(&larger_product_root_x_per_m[m], active),
+                   choose(product_root_x == Value<T>(1e-08),
+                          -Value<T>(0.5) * to_value<T>(load(&d_similarity[m], active)) *
+                              to_value<T>(load(&similarity[m], active)) /
+                              load(&larger_product_root_x_per_m[m], active),
+                          Value<T>(0))));
+    });
+    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
+        for (int64_t m = 0; m < M; ++m) {
+          const Value<T> root_x = root_x_per_m[m];
+          const Value<T> root_y = root_y_per_m[m];
+          const Value<T> larger_product_root_x = larger_product_root_x_per_m[m];
+          const Value<T> chosen_product_root_x = chosen_product_root_x_per_m[m];
+          const Value<T> d_similarity_here = to_value<T>(d_similarity[m]);
+          const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
+                        n_end = share_begin(n_share + 1, N_shares, N, 64);
+          // One pass along this share of n: fills d_x and d_y.
+          for_lanes<kLanesOf<T>>(n_begin, n_end, [=](int64_t n, auto active) IN_SET {
+            if (d_x != nullptr) {
+              store(&d_x[m * N + n], active,
+                    to_stored<T>((root_x != Value<T>(0) ? quotient(to_value<T>(load(&x[m * N + n], active)) *
+                                                                       root_y * chosen_product_root_x,
+                                                                   root_x)
+                                                        : Vector<T>(Value<T>(0))) +
+                                 quotient(d_similarity_here * to_value<T>(load(&y[m * N + n], active)),
+                                          larger_product_root_x)));
+            }
+            if (d_y != nullptr) {
+              store(&d_y[m * N + n], active,
+                    to_stored<T>((root_y != Value<T>(0) ? quotient(to_value<T>(load(&y[m * N + n], active)) *
+                                                                       root_x * chosen_product_root_x,
+                                                                   root_y)
+                                                        : Vector<T>(Value<T>(0))) +
+                                 quotient(d_similarity_here * to_value<T>(load(&x[m * N + n], active)),
+                                          larger_product_root_x)));
+            }
+          });
         }
-      });
-    }
-  });
+      }
+    });
+  }
 }
 
 // Checks the arguments, then runs.
@@ -370,7 +487,10 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
     cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, memory.data);
     return 0;
   }
-  cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N);
+  const CosineSimilarityBackwardInPartWorkspace<T> space(M, N);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  if (memory.status != 0) return memory.status;
+  cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, memory.data);
   return 0;
 }
 
@@ -379,8 +499,9 @@ template <class T>
 int64_t workspace_of_cosine_similarity_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
-  return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
+  if (N <= 15) return CosineSimilarityBackwardInPartWorkspace<T>(M, N).bytes;
+  return std::max(CosineSimilarityBackwardWorkspace<T>(M, N).bytes,
+                  CosineSimilarityBackwardInPartWorkspace<T>(M, N).bytes);
 }
 
 }  // namespace KGEN_SET

@@ -27,16 +27,12 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  S d_e = S(0);
-  S sign_difference_prediction = S(0);
-  if (d_prediction != nullptr || d_target != nullptr) {
-    const S difference_prediction = to_value<T>(prediction[n]) - to_value<T>(target[n]);
-    const S e = absolute(difference_prediction);
-    const S d_each = (d_loss != nullptr ? to_value<T>(d_loss[n]) : S(0)) +
-                     (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(N), int64_t{1}));
-    d_e = e <= delta ? d_each * e : d_each * delta;
-    sign_difference_prediction = sign(difference_prediction);
-  }
+  const S difference_prediction = to_value<T>(prediction[n]) - to_value<T>(target[n]);
+  const S e = absolute(difference_prediction);
+  const S d_each = (d_loss != nullptr ? to_value<T>(d_loss[n]) : S(0)) +
+                   (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(N), int64_t{1}));
+  const S d_e = e <= delta ? d_each * e : d_each * delta;
+  const S sign_difference_prediction = sign(difference_prediction);
   if (d_prediction != nullptr) d_prediction[n] = to_stored<T>(d_e * sign_difference_prediction);
   if (d_target != nullptr) d_target[n] = to_stored<T>(-d_e * sign_difference_prediction);
 }

@@ -18,7 +18,7 @@
 #include "huber_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -38,17 +38,13 @@ void huber_loss_backward(const Stored<T>* prediction, const Stored<T>* target, c
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills d_prediction and d_target.
       for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
-        Vector<S> d_e = S(0);
-        Vector<S> sign_difference_prediction = S(0);
-        if (d_prediction != nullptr || d_target != nullptr) {
-          const auto difference_prediction =
-              to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
-          const auto e = absolute(difference_prediction);
-          const auto d_each = (d_loss != nullptr ? to_value<T>(load(&d_loss[n], active)) : Vector<S>(S(0))) +
-                              (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(N, int64_t{1}));
-          d_e = choose(e <= delta, d_each * e, d_each * delta);
-          sign_difference_prediction = sign(difference_prediction);
-        }
+        const auto difference_prediction =
+            to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
+        const auto e = absolute(difference_prediction);
+        const auto d_each = (d_loss != nullptr ? to_value<T>(load(&d_loss[n], active)) : Vector<S>(S(0))) +
+                            (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(N, int64_t{1}));
+        const auto d_e = choose(e <= delta, d_each * e, d_each * delta);
+        const auto sign_difference_prediction = sign(difference_prediction);
         if (d_prediction != nullptr) {
           store(&d_prediction[n], active, to_stored<T>(d_e * sign_difference_prediction));
         }

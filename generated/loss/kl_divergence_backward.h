@@ -35,11 +35,6 @@
 //   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
 //   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
 //   it.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   kl_divergence_backward_error explains it.
 
@@ -84,52 +79,38 @@ extern "C" {
 //   d_prediction: T[B, V], may be null
 //   d_target: T[B, V], may be null
 
-/* @function kl_divergence_backward_f32_f32 args: in prediction f32 [B, V]; in target f32 [B, V]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_prediction f32 [B, V]; out? d_target f32 [B, V]; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t kl_divergence_backward_f32_f32_cuda_workspace(int64_t B, int64_t V);
+/* @function kl_divergence_backward_f32_f32 args: in prediction f32 [B, V]; in target f32 [B, V]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_prediction f32 [B, V]; out? d_target f32 [B, V]; size B; size V */
 int kl_divergence_backward_f32_f32_cuda(const float* prediction, const float* target, const float* d_loss,
                                         const float* d_mean_loss, float* d_prediction, float* d_target,
-                                        int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,
-                                        void* stream);
-int64_t kl_divergence_backward_f32_f32_openmp_workspace(int64_t B, int64_t V);
+                                        int64_t B, int64_t V, void* stream);
 int kl_divergence_backward_f32_f32_openmp(const float* prediction, const float* target, const float* d_loss,
                                           const float* d_mean_loss, float* d_prediction, float* d_target,
-                                          int64_t B, int64_t V, void* workspace, int64_t workspace_bytes);
+                                          int64_t B, int64_t V);
 
-/* @function kl_divergence_backward_f64_f64 args: in prediction f64 [B, V]; in target f64 [B, V]; in? d_loss f64 [B]; in? d_mean_loss f64 []; out? d_prediction f64 [B, V]; out? d_target f64 [B, V]; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t kl_divergence_backward_f64_f64_cuda_workspace(int64_t B, int64_t V);
+/* @function kl_divergence_backward_f64_f64 args: in prediction f64 [B, V]; in target f64 [B, V]; in? d_loss f64 [B]; in? d_mean_loss f64 []; out? d_prediction f64 [B, V]; out? d_target f64 [B, V]; size B; size V */
 int kl_divergence_backward_f64_f64_cuda(const double* prediction, const double* target, const double* d_loss,
                                         const double* d_mean_loss, double* d_prediction, double* d_target,
-                                        int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,
-                                        void* stream);
-int64_t kl_divergence_backward_f64_f64_openmp_workspace(int64_t B, int64_t V);
+                                        int64_t B, int64_t V, void* stream);
 int kl_divergence_backward_f64_f64_openmp(const double* prediction, const double* target,
                                           const double* d_loss, const double* d_mean_loss,
-                                          double* d_prediction, double* d_target, int64_t B, int64_t V,
-                                          void* workspace, int64_t workspace_bytes);
+                                          double* d_prediction, double* d_target, int64_t B, int64_t V);
 
-/* @function kl_divergence_backward_bf16_f32 args: in prediction bf16 [B, V]; in target bf16 [B, V]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_prediction bf16 [B, V]; out? d_target bf16 [B, V]; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t kl_divergence_backward_bf16_f32_cuda_workspace(int64_t B, int64_t V);
+/* @function kl_divergence_backward_bf16_f32 args: in prediction bf16 [B, V]; in target bf16 [B, V]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_prediction bf16 [B, V]; out? d_target bf16 [B, V]; size B; size V */
 int kl_divergence_backward_bf16_f32_cuda(const uint16_t* prediction, const uint16_t* target,
                                          const float* d_loss, const float* d_mean_loss,
                                          uint16_t* d_prediction, uint16_t* d_target, int64_t B, int64_t V,
-                                         void* workspace, int64_t workspace_bytes, void* stream);
-int64_t kl_divergence_backward_bf16_f32_openmp_workspace(int64_t B, int64_t V);
+                                         void* stream);
 int kl_divergence_backward_bf16_f32_openmp(const uint16_t* prediction, const uint16_t* target,
                                            const float* d_loss, const float* d_mean_loss,
-                                           uint16_t* d_prediction, uint16_t* d_target, int64_t B, int64_t V,
-                                           void* workspace, int64_t workspace_bytes);
+                                           uint16_t* d_prediction, uint16_t* d_target, int64_t B, int64_t V);
 
-/* @function kl_divergence_backward_f16_f32 args: in prediction f16 [B, V]; in target f16 [B, V]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_prediction f16 [B, V]; out? d_target f16 [B, V]; size B; size V; workspace workspace; workspace_openmp workspace */
-int64_t kl_divergence_backward_f16_f32_cuda_workspace(int64_t B, int64_t V);
+/* @function kl_divergence_backward_f16_f32 args: in prediction f16 [B, V]; in target f16 [B, V]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_prediction f16 [B, V]; out? d_target f16 [B, V]; size B; size V */
 int kl_divergence_backward_f16_f32_cuda(const uint16_t* prediction, const uint16_t* target,
                                         const float* d_loss, const float* d_mean_loss, uint16_t* d_prediction,
-                                        uint16_t* d_target, int64_t B, int64_t V, void* workspace,
-                                        int64_t workspace_bytes, void* stream);
-int64_t kl_divergence_backward_f16_f32_openmp_workspace(int64_t B, int64_t V);
+                                        uint16_t* d_target, int64_t B, int64_t V, void* stream);
 int kl_divergence_backward_f16_f32_openmp(const uint16_t* prediction, const uint16_t* target,
                                           const float* d_loss, const float* d_mean_loss,
-                                          uint16_t* d_prediction, uint16_t* d_target, int64_t B, int64_t V,
-                                          void* workspace, int64_t workspace_bytes);
+                                          uint16_t* d_prediction, uint16_t* d_target, int64_t B, int64_t V);
 
 // The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
 const char* kl_divergence_backward_openmp_instructions(void);
@@ -144,28 +125,19 @@ static inline const char* kl_divergence_backward_error(int status) {
     return "a CUDA call failed: the bits above the kind are its cudaError_t";
   switch (status) {
     case 0: return "success";
-    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
-    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
-    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "prediction has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "prediction must not be null";
     case KGEN_MISALIGNED | 1 << 8: return "prediction must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap prediction";
     case KGEN_TOO_LARGE | 2 << 8: return "target has more bytes than can be counted";
     case KGEN_NULL | 2 << 8: return "target must not be null";
     case KGEN_MISALIGNED | 2 << 8: return "target must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap target";
     case KGEN_TOO_LARGE | 3 << 8: return "d_loss has more bytes than can be counted";
     case KGEN_MISALIGNED | 3 << 8: return "d_loss must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap d_loss";
     case KGEN_MISALIGNED | 4 << 8: return "d_mean_loss must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap d_mean_loss";
     case KGEN_TOO_LARGE | 5 << 8: return "d_prediction has more bytes than can be counted";
     case KGEN_MISALIGNED | 5 << 8: return "d_prediction must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap d_prediction";
     case KGEN_TOO_LARGE | 6 << 8: return "d_target has more bytes than can be counted";
     case KGEN_MISALIGNED | 6 << 8: return "d_target must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 6 << 8: return "the workspace must not overlap d_target";
     case KGEN_NEGATIVE_SIZE | 7 << 8: return "B must not be negative";
     case KGEN_NEGATIVE_SIZE | 8 << 8: return "V must not be negative";
     case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "d_prediction must not overlap prediction";
@@ -195,16 +167,13 @@ struct kl_divergence_backward_arguments {
   PredictionElement* d_target = nullptr;
   int64_t B = 0;
   int64_t V = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
 
   friend int kl_divergence_backward_cuda(const kl_divergence_backward_arguments& a, void* stream) {
     return kCuda(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.d_prediction, a.d_target, a.B, a.V,
-                 a.workspace, a.workspace_bytes, stream);
+                 stream);
   }
   friend int kl_divergence_backward_openmp(const kl_divergence_backward_arguments& a) {
-    return kOpenmp(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.d_prediction, a.d_target, a.B, a.V,
-                   a.workspace, a.workspace_bytes);
+    return kOpenmp(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.d_prediction, a.d_target, a.B, a.V);
   }
 };
 using kl_divergence_backward_f32_f32_arguments =

@@ -20,7 +20,7 @@ namespace {
 
 using namespace kgen_cuda;
 
-template <bool kWide, class Index, class S, class T>
+template <class Index, class S, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     kl_divergence_backward_kernel(const Stored<T>* prediction, const Stored<T>* target, const S* d_loss,
                                   const S* d_mean_loss, Stored<T>* d_prediction, Stored<T>* d_target, Index B,
@@ -30,26 +30,20 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     const S given_loss = d_loss != nullptr ? d_loss[b] : S(0);
     const S scaled = (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     const S given_loss_share = given_loss + scaled;
-    for (Index v_first = Index(threadIdx.x) * (16 / kBytes<T>); v_first < V;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = kWide ? 16 / kBytes<T> : Index(V - v_first);
-      const auto target_pack = load_pack<16 / kBytes<T>, 1, kWide>(&target[b * V + v_first], remaining);
-      Pack<Stored<T>, 16 / kBytes<T>> d_prediction_pack;
-      const auto prediction_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&prediction[b * V + v_first], remaining);
-      Pack<Stored<T>, 16 / kBytes<T>> d_target_pack;
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        d_prediction_pack[i] = to_stored<T>(
-            to_value<T>(target_pack[i]) > S(0) ? -to_value<T>(target_pack[i]) * given_loss_share : S(0));
-        d_target_pack[i] = to_stored<T>(
-            to_value<T>(target_pack[i]) > S(0)
-                ? (log(to_value<T>(target_pack[i])) - to_value<T>(prediction_pack[i])) * given_loss_share +
-                      given_loss + scaled
-                : S(0));
+    for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
+      if (d_prediction != nullptr) {
+        d_prediction[b * V + v] = to_stored<T>(to_value<T>(target[b * V + v]) > S(0)
+                                                   ? -to_value<T>(target[b * V + v]) * given_loss_share
+                                                   : S(0));
       }
-      store_pack<kWide>(&d_prediction[b * V + v_first], d_prediction_pack, remaining);
-      store_pack<kWide>(&d_target[b * V + v_first], d_target_pack, remaining);
+      if (d_target != nullptr) {
+        d_target[b * V + v] =
+            to_stored<T>(to_value<T>(target[b * V + v]) > S(0)
+                             ? (log(to_value<T>(target[b * V + v])) - to_value<T>(prediction[b * V + v])) *
+                                       given_loss_share +
+                                   given_loss + scaled
+                             : S(0));
+      }
     }
   }
 }
@@ -58,113 +52,9 @@ template <class Index, class S, class T>
 cudaError_t kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* target, const S* d_loss,
                                    const S* d_mean_loss, Stored<T>* d_prediction, Stored<T>* d_target,
                                    int64_t B, int64_t V, cudaStream_t stream) {
-  const bool wide = aligned({target, d_prediction, prediction, d_target}) && V % (16 / kBytes<T>) == 0;
-  if (const cudaError_t error = launch(wide ? kl_divergence_backward_kernel<true, Index, S, T>
-                                            : kl_divergence_backward_kernel<false, Index, S, T>,
+  if (const cudaError_t error = launch(kl_divergence_backward_kernel<Index, S, T>,
                                        smaller(B, int64_t{1} << 30), block_threads(V, B), 0, stream,
                                        prediction, target, d_loss, d_mean_loss, d_prediction, d_target, B, V);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-template <class S, class T>
-struct KlDivergenceBackwardInPartWorkspace {
-  int64_t given_loss;
-  int64_t scaled;
-  int64_t given_loss_share;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceBackwardInPartWorkspace(int64_t B, int64_t V) {
-    (void)V;
-    given_loss = reserve(bytes, B, kBytes<S>);
-    scaled = reserve(bytes, 1, kBytes<S>);
-    given_loss_share = reserve(bytes, B, kBytes<S>);
-  }
-};
-
-template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<S>)
-    kl_divergence_backward_in_part_part1_kernel(const S* d_loss, const S* d_mean_loss,
-                                                Stored<T>* d_prediction, Stored<T>* d_target, Index B,
-                                                S* given_loss, S* scaled, S* given_loss_share) {
-  if (d_prediction != nullptr || d_target != nullptr) {
-    if (threadIdx.x == 0) {
-      scaled[0] = (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-    }
-    __syncthreads();
-    for (Index b_first = Index(threadIdx.x) * (16 / kBytes<S>); b_first < B;
-         b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
-      const Index remaining = Index(B - b_first);
-      Pack<S, 16 / kBytes<S>> given_loss_pack;
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<S>; ++i) {
-        const Index b = b_first + (i < remaining ? i : remaining - 1);
-        given_loss_pack[i] = d_loss != nullptr ? d_loss[b] : S(0);
-      }
-      store_pack<kWide>(&given_loss[b_first], given_loss_pack, remaining);
-    }
-    __syncthreads();
-    for (Index b_first = Index(threadIdx.x) * (16 / kBytes<S>); b_first < B;
-         b_first += Index(blockDim.x) * (16 / kBytes<S>)) {
-      const Index remaining = Index(B - b_first);
-      const auto given_loss_pack = load_pack<16 / kBytes<S>, 1, kWide>(&given_loss[b_first], remaining);
-      Pack<S, 16 / kBytes<S>> given_loss_share_pack;
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<S>; ++i) given_loss_share_pack[i] = given_loss_pack[i] + scaled[0];
-      store_pack<kWide>(&given_loss_share[b_first], given_loss_share_pack, remaining);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index, class S, class T>
-__global__ void __launch_bounds__(256)
-    kl_divergence_backward_in_part_part2_kernel(const Stored<T>* prediction, const Stored<T>* target,
-                                                Stored<T>* d_prediction, Stored<T>* d_target, Index B,
-                                                Index V, S* given_loss, S* scaled, S* given_loss_share) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= B * V) return;
-  const Index b = Index(item / V);
-  const Index v = Index(item % V);
-  if (d_prediction != nullptr) {
-    d_prediction[b * V + v] = to_stored<T>(
-        to_value<T>(target[b * V + v]) > S(0) ? -to_value<T>(target[b * V + v]) * given_loss_share[b] : S(0));
-  }
-  if (d_target != nullptr) {
-    d_target[b * V + v] =
-        to_stored<T>(to_value<T>(target[b * V + v]) > S(0)
-                         ? (log(to_value<T>(target[b * V + v])) - to_value<T>(prediction[b * V + v])) *
-                                   given_loss_share[b] +
-                               given_loss[b] + scaled[0]
-                         : S(0));
-  }
-}
-
-template <class Index, class S, class T>
-cudaError_t kl_divergence_backward_in_part(const Stored<T>* prediction, const Stored<T>* target,
-                                           const S* d_loss, const S* d_mean_loss, Stored<T>* d_prediction,
-                                           Stored<T>* d_target, int64_t B, int64_t V, char* workspace,
-                                           cudaStream_t stream) {
-  const KlDivergenceBackwardInPartWorkspace<S, T> space(B, V);
-  {
-    const bool wide = aligned({workspace});
-    if (const cudaError_t error =
-            launch(wide ? kl_divergence_backward_in_part_part1_kernel<true, Index, S, T>
-                        : kl_divergence_backward_in_part_part1_kernel<false, Index, S, T>,
-                   1, block_threads(B, 1), 0, stream, d_loss, d_mean_loss, d_prediction, d_target, B,
-                   reinterpret_cast<S*>(workspace + space.given_loss),
-                   reinterpret_cast<S*>(workspace + space.scaled),
-                   reinterpret_cast<S*>(workspace + space.given_loss_share));
-        error != cudaSuccess)
-      return error;
-  }
-  if (const cudaError_t error = launch(kl_divergence_backward_in_part_part2_kernel<Index, S, T>,
-                                       ceil_div(B * V, 256), 256, 0, stream, prediction, target, d_prediction,
-                                       d_target, B, V, reinterpret_cast<S*>(workspace + space.given_loss),
-                                       reinterpret_cast<S*>(workspace + space.scaled),
-                                       reinterpret_cast<S*>(workspace + space.given_loss_share));
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -174,8 +64,7 @@ cudaError_t kl_divergence_backward_in_part(const Stored<T>* prediction, const St
 template <class S, class T>
 int launch_kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* target, const S* d_loss,
                                   const S* d_mean_loss, Stored<T>* d_prediction, Stored<T>* d_target,
-                                  int64_t B, int64_t V, void* workspace, int64_t workspace_bytes,
-                                  void* stream) {
+                                  int64_t B, int64_t V, void* stream) {
   if (const int status = check_sizes({{7, B}, {8, V}})) return status;
   const Array arrays[] = {{1, prediction, {B, V}},
                           {2, target, {B, V}},
@@ -187,45 +76,23 @@ int launch_kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* 
   if (B == 0 || V == 0) return 0;
   const bool small = larger(larger(B * V, B), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  if (d_prediction != nullptr && d_target != nullptr) {
-    return cuda_status(small ? kl_divergence_backward<int32_t, S, T>(prediction, target, d_loss, d_mean_loss,
-                                                                     d_prediction, d_target, B, V, queue)
-                             : kl_divergence_backward<int64_t, S, T>(prediction, target, d_loss, d_mean_loss,
-                                                                     d_prediction, d_target, B, V, queue));
-  }
-  const KlDivergenceBackwardInPartWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-  if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? kl_divergence_backward_in_part<int32_t, S, T>(prediction, target, d_loss, d_mean_loss,
-                                                            d_prediction, d_target, B, V, memory.data, queue)
-            : kl_divergence_backward_in_part<int64_t, S, T>(
-                  prediction, target, d_loss, d_mean_loss, d_prediction, d_target, B, V, memory.data, queue));
-}
-
-// The bytes of the workspace, or a status as a negative number.
-template <class S, class T>
-int64_t workspace_of_kl_divergence_backward(int64_t B, int64_t V) {
-  if (const int status = check_sizes({{7, B}, {8, V}})) return -status;
-  if (B == 0 || V == 0) return 0;
-  return KlDivergenceBackwardInPartWorkspace<S, T>(B, V).bytes;
+  return cuda_status(small ? kl_divergence_backward<int32_t, S, T>(prediction, target, d_loss, d_mean_loss,
+                                                                   d_prediction, d_target, B, V, queue)
+                           : kl_divergence_backward<int64_t, S, T>(prediction, target, d_loss, d_mean_loss,
+                                                                   d_prediction, d_target, B, V, queue));
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define KL_DIVERGENCE_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                          \
-  extern "C" int64_t kl_divergence_backward_##NAME##_cuda_workspace(int64_t B, int64_t V) {           \
-    return workspace_of_kl_divergence_backward<T, S>(B, V);                                           \
-  }                                                                                                   \
-  extern "C" int kl_divergence_backward_##NAME##_cuda(                                                \
-      const STORED* prediction, const STORED* target, const T* d_loss, const T* d_mean_loss,          \
-      STORED* d_prediction, STORED* d_target, int64_t B, int64_t V, void* workspace,                  \
-      int64_t workspace_bytes, void* stream) {                                                        \
-    return launch_kl_divergence_backward<T, S>(prediction, target, d_loss, d_mean_loss, d_prediction, \
-                                               d_target, B, V, workspace, workspace_bytes, stream);   \
+#define KL_DIVERGENCE_BACKWARD_FUNCTIONS(NAME, STORED, OTHER, T)                                          \
+  extern "C" int kl_divergence_backward_##NAME##_cuda(                                                    \
+      const STORED* prediction, const STORED* target, const OTHER* d_loss, const OTHER* d_mean_loss,      \
+      STORED* d_prediction, STORED* d_target, int64_t B, int64_t V, void* stream) {                       \
+    return launch_kl_divergence_backward<OTHER, T>(prediction, target, d_loss, d_mean_loss, d_prediction, \
+                                                   d_target, B, V, stream);                               \
   }
 KL_DIVERGENCE_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
 KL_DIVERGENCE_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)

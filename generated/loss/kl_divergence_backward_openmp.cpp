@@ -20,7 +20,7 @@
 #include "kl_divergence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -62,63 +62,35 @@ void kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* target
   });
 }
 
-// Where the intermediates lie in the workspace.
-template <class S, class T>
-struct KlDivergenceBackwardInPartWorkspace {
-  int64_t given_loss, given_loss_share;
-  int64_t bytes = 0;
-
-  explicit KlDivergenceBackwardInPartWorkspace(int64_t B, int64_t V) {
-    (void)V;
-    given_loss = reserve(bytes, B, kBytes<S>);
-    given_loss_share = reserve(bytes, B, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 // For calls that do not want all outputs.
 template <class S, class T>
 void kl_divergence_backward_in_part(const Stored<T>* prediction, const Stored<T>* target, const S* d_loss,
                                     const S* d_mean_loss, Stored<T>* d_prediction, Stored<T>* d_target,
-                                    int64_t B, int64_t V, char* workspace) {
-  const KlDivergenceBackwardInPartWorkspace<S, T> space(B, V);
-  S* const given_loss = reinterpret_cast<S*>(workspace + space.given_loss);
-  S* const given_loss_share = reinterpret_cast<S*>(workspace + space.given_loss_share);
-  S scaled = S(0);
-  if (d_prediction != nullptr || d_target != nullptr) {
-    scaled = (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
-    // One pass along b: fills given_loss.
-    for_lanes<kLanesOf<S>>(0, B, [=](int64_t b, auto active) IN_SET {
-      store(&given_loss[b], active, d_loss != nullptr ? load(&d_loss[b], active) : Vector<S>(S(0)));
-    });
-    // One pass along b: fills given_loss_share.
-    for_lanes<kLanesOf<S>>(0, B, [=](int64_t b, auto active) IN_SET {
-      store(&given_loss_share[b], active, load(&given_loss[b], active) + scaled);
-    });
-  }
-  in_parallel(B * V > 16384, [&]() IN_SET {
-    OMP(omp for collapse(2) schedule(static) nowait)
+                                    int64_t B, int64_t V) {
+  in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      for (int64_t v_first = 0; v_first < V; v_first += 4096) {
-        // One pass along v: fills d_prediction and d_target.
-        for_lanes<kLanesOf<S>>(v_first, smaller(v_first + 4096, V), [=](int64_t v, auto active) IN_SET {
-          if (d_prediction != nullptr) {
-            store(&d_prediction[b * V + v], active,
-                  to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
-                                      -to_value<T>(load(&target[b * V + v], active)) * given_loss_share[b],
-                                      S(0))));
-          }
-          if (d_target != nullptr) {
-            store(&d_target[b * V + v], active,
-                  to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
-                                      multiply_add(log(to_value<T>(load(&target[b * V + v], active))) -
-                                                       to_value<T>(load(&prediction[b * V + v], active)),
-                                                   given_loss_share[b], given_loss[b]) +
-                                          scaled,
-                                      S(0))));
-          }
-        });
-      }
+      const S given_loss = d_loss != nullptr ? d_loss[b] : S(0);
+      const S scaled = (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
+      const S given_loss_share = given_loss + scaled;
+      // One pass along v: fills d_prediction and d_target.
+      for_lanes<kLanesOf<S>>(0, V, [=](int64_t v, auto active) IN_SET {
+        if (d_prediction != nullptr) {
+          store(
+              &d_prediction[b * V + v], active,
+              to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
+                                  -to_value<T>(load(&target[b * V + v], active)) * given_loss_share, S(0))));
+        }
+        if (d_target != nullptr) {
+          store(&d_target[b * V + v], active,
+                to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
+                                    multiply_add(log(to_value<T>(load(&target[b * V + v], active))) -
+                                                     to_value<T>(load(&prediction[b * V + v], active)),
+                                                 given_loss_share, given_loss) +
+                                        scaled,
+                                    S(0))));
+        }
+      });
     }
   });
 }
@@ -127,7 +99,7 @@ void kl_divergence_backward_in_part(const Stored<T>* prediction, const Stored<T>
 template <class S, class T>
 int launch_kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* target, const S* d_loss,
                                   const S* d_mean_loss, Stored<T>* d_prediction, Stored<T>* d_target,
-                                  int64_t B, int64_t V, void* workspace, int64_t workspace_bytes) {
+                                  int64_t B, int64_t V) {
   if (const int status = check_sizes({{7, B}, {8, V}})) return status;
   const Array arrays[] = {{1, prediction, {B, V}},
                           {2, target, {B, V}},
@@ -141,20 +113,8 @@ int launch_kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* 
     kl_divergence_backward<S, T>(prediction, target, d_loss, d_mean_loss, d_prediction, d_target, B, V);
     return 0;
   }
-  const KlDivergenceBackwardInPartWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  kl_divergence_backward_in_part<S, T>(prediction, target, d_loss, d_mean_loss, d_prediction, d_target, B, V,
-                                       memory.data);
+  kl_divergence_backward_in_part<S, T>(prediction, target, d_loss, d_mean_loss, d_prediction, d_target, B, V);
   return 0;
-}
-
-// The bytes of the workspace, or a status as a negative number.
-template <class S, class T>
-int64_t workspace_of_kl_divergence_backward(int64_t B, int64_t V) {
-  if (const int status = check_sizes({{7, B}, {8, V}})) return -status;
-  if (B == 0 || V == 0) return 0;
-  return KlDivergenceBackwardInPartWorkspace<S, T>(B, V).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -165,21 +125,17 @@ int64_t workspace_of_kl_divergence_backward(int64_t B, int64_t V) {
 #if !defined(KGEN_SET)
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define KL_DIVERGENCE_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                                 \
-  extern "C" int64_t kl_divergence_backward_##NAME##_openmp_workspace(int64_t B, int64_t V) {                \
-    BY_SET(return workspace_of_kl_divergence_backward<T, S>(B, V))                                           \
-  }                                                                                                          \
-  extern "C" int kl_divergence_backward_##NAME##_openmp(                                                     \
-      const STORED* prediction, const STORED* target, const T* d_loss, const T* d_mean_loss,                 \
-      STORED* d_prediction, STORED* d_target, int64_t B, int64_t V, void* workspace,                         \
-      int64_t workspace_bytes) {                                                                             \
-    BY_SET(return launch_kl_divergence_backward<T, S>(prediction, target, d_loss, d_mean_loss, d_prediction, \
-                                                      d_target, B, V, workspace, workspace_bytes))           \
+#define KL_DIVERGENCE_BACKWARD_FUNCTIONS(NAME, STORED, OTHER, T)                                     \
+  extern "C" int kl_divergence_backward_##NAME##_openmp(                                             \
+      const STORED* prediction, const STORED* target, const OTHER* d_loss, const OTHER* d_mean_loss, \
+      STORED* d_prediction, STORED* d_target, int64_t B, int64_t V) {                                \
+    BY_SET(return launch_kl_divergence_backward<OTHER, T>(prediction, target, d_loss, d_mean_loss,   \
+                                                          d_prediction, d_target, B, V))             \
   }
 KL_DIVERGENCE_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
 KL_DIVERGENCE_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)
 
 extern "C" const char* kl_divergence_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];

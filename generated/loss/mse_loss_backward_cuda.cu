@@ -26,8 +26,7 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  S e = S(0);
-  if (d_prediction != nullptr || d_target != nullptr) e = to_value<T>(prediction[n]) - to_value<T>(target[n]);
+  const S e = to_value<T>(prediction[n]) - to_value<T>(target[n]);
   if (d_prediction != nullptr) {
     d_prediction[n] = to_stored<T>(S(2) * d_loss[0] * e / S(maximum(int64_t(N), int64_t{1})));
   }

@@ -18,7 +18,7 @@
 #include "mse_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -37,10 +37,7 @@ void mse_loss_backward(const Stored<T>* prediction, const Stored<T>* target, con
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills d_prediction and d_target.
       for_lanes<kLanesOf<S>>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
-        Vector<S> e = S(0);
-        if (d_prediction != nullptr || d_target != nullptr) {
-          e = to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
-        }
+        const auto e = to_value<T>(load(&prediction[n], active)) - to_value<T>(load(&target[n], active));
         if (d_prediction != nullptr) {
           store(&d_prediction[n], active,
                 to_stored<T>(quotient(S(2) * d_loss[0] * e, S(maximum(N, int64_t{1})))));

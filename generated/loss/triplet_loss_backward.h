@@ -48,10 +48,9 @@
 //   room for them shares rows in other ways, with other roundings, or answers with its error.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
-//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what
-//   is in it does not matter; calls in two streams need two. What the function allocates is taken and
-//   given back in the stream: a graph that captures that can be no child of another.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
+//   matter; calls in two streams need two. What the function allocates is taken and given back in the
+//   stream: a graph that captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   triplet_loss_backward_error explains it.
 
@@ -98,57 +97,49 @@ extern "C" {
 //   d_positive: T[B, D], may be null
 //   d_negative: T[B, D], may be null
 
-/* @function triplet_loss_backward_f32_f32 args: in anchor f32 [B, D]; in positive f32 [B, D]; in negative f32 [B, D]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_anchor f32 [B, D]; out? d_positive f32 [B, D]; out? d_negative f32 [B, D]; size B; size D; workspace workspace; workspace_openmp workspace */
+/* @function triplet_loss_backward_f32_f32 args: in anchor f32 [B, D]; in positive f32 [B, D]; in negative f32 [B, D]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_anchor f32 [B, D]; out? d_positive f32 [B, D]; out? d_negative f32 [B, D]; size B; size D; workspace workspace */
 int64_t triplet_loss_backward_f32_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_f32_f32_cuda(const float* anchor, const float* positive, const float* negative,
                                        const float* d_loss, const float* d_mean_loss, float* d_anchor,
                                        float* d_positive, float* d_negative, int64_t B, int64_t D,
                                        void* workspace, int64_t workspace_bytes, void* stream);
-int64_t triplet_loss_backward_f32_f32_openmp_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_f32_f32_openmp(const float* anchor, const float* positive, const float* negative,
                                          const float* d_loss, const float* d_mean_loss, float* d_anchor,
-                                         float* d_positive, float* d_negative, int64_t B, int64_t D,
-                                         void* workspace, int64_t workspace_bytes);
+                                         float* d_positive, float* d_negative, int64_t B, int64_t D);
 
-/* @function triplet_loss_backward_f64_f64 args: in anchor f64 [B, D]; in positive f64 [B, D]; in negative f64 [B, D]; in? d_loss f64 [B]; in? d_mean_loss f64 []; out? d_anchor f64 [B, D]; out? d_positive f64 [B, D]; out? d_negative f64 [B, D]; size B; size D; workspace workspace; workspace_openmp workspace */
+/* @function triplet_loss_backward_f64_f64 args: in anchor f64 [B, D]; in positive f64 [B, D]; in negative f64 [B, D]; in? d_loss f64 [B]; in? d_mean_loss f64 []; out? d_anchor f64 [B, D]; out? d_positive f64 [B, D]; out? d_negative f64 [B, D]; size B; size D; workspace workspace */
 int64_t triplet_loss_backward_f64_f64_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_f64_f64_cuda(const double* anchor, const double* positive, const double* negative,
                                        const double* d_loss, const double* d_mean_loss, double* d_anchor,
                                        double* d_positive, double* d_negative, int64_t B, int64_t D,
                                        void* workspace, int64_t workspace_bytes, void* stream);
-int64_t triplet_loss_backward_f64_f64_openmp_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_f64_f64_openmp(const double* anchor, const double* positive, const double* negative,
                                          const double* d_loss, const double* d_mean_loss, double* d_anchor,
-                                         double* d_positive, double* d_negative, int64_t B, int64_t D,
-                                         void* workspace, int64_t workspace_bytes);
+                                         double* d_positive, double* d_negative, int64_t B, int64_t D);
 
-/* @function triplet_loss_backward_bf16_f32 args: in anchor bf16 [B, D]; in positive bf16 [B, D]; in negative bf16 [B, D]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_anchor bf16 [B, D]; out? d_positive bf16 [B, D]; out? d_negative bf16 [B, D]; size B; size D; workspace workspace; workspace_openmp workspace */
+/* @function triplet_loss_backward_bf16_f32 args: in anchor bf16 [B, D]; in positive bf16 [B, D]; in negative bf16 [B, D]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_anchor bf16 [B, D]; out? d_positive bf16 [B, D]; out? d_negative bf16 [B, D]; size B; size D; workspace workspace */
 int64_t triplet_loss_backward_bf16_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_bf16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
                                         const uint16_t* negative, const float* d_loss,
                                         const float* d_mean_loss, uint16_t* d_anchor, uint16_t* d_positive,
                                         uint16_t* d_negative, int64_t B, int64_t D, void* workspace,
                                         int64_t workspace_bytes, void* stream);
-int64_t triplet_loss_backward_bf16_f32_openmp_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                           const uint16_t* negative, const float* d_loss,
                                           const float* d_mean_loss, uint16_t* d_anchor, uint16_t* d_positive,
-                                          uint16_t* d_negative, int64_t B, int64_t D, void* workspace,
-                                          int64_t workspace_bytes);
+                                          uint16_t* d_negative, int64_t B, int64_t D);
 
-/* @function triplet_loss_backward_f16_f32 args: in anchor f16 [B, D]; in positive f16 [B, D]; in negative f16 [B, D]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_anchor f16 [B, D]; out? d_positive f16 [B, D]; out? d_negative f16 [B, D]; size B; size D; workspace workspace; workspace_openmp workspace */
+/* @function triplet_loss_backward_f16_f32 args: in anchor f16 [B, D]; in positive f16 [B, D]; in negative f16 [B, D]; in? d_loss f32 [B]; in? d_mean_loss f32 []; out? d_anchor f16 [B, D]; out? d_positive f16 [B, D]; out? d_negative f16 [B, D]; size B; size D; workspace workspace */
 int64_t triplet_loss_backward_f16_f32_cuda_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_f16_f32_cuda(const uint16_t* anchor, const uint16_t* positive,
                                        const uint16_t* negative, const float* d_loss,
                                        const float* d_mean_loss, uint16_t* d_anchor, uint16_t* d_positive,
                                        uint16_t* d_negative, int64_t B, int64_t D, void* workspace,
                                        int64_t workspace_bytes, void* stream);
-int64_t triplet_loss_backward_f16_f32_openmp_workspace(int64_t B, int64_t D);
 int triplet_loss_backward_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                          const uint16_t* negative, const float* d_loss,
                                          const float* d_mean_loss, uint16_t* d_anchor, uint16_t* d_positive,
-                                         uint16_t* d_negative, int64_t B, int64_t D, void* workspace,
-                                         int64_t workspace_bytes);
+                                         uint16_t* d_negative, int64_t B, int64_t D);
 
 // The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
 const char* triplet_loss_backward_openmp_instructions(void);
@@ -241,7 +232,7 @@ struct triplet_loss_backward_arguments {
   }
   friend int triplet_loss_backward_openmp(const triplet_loss_backward_arguments& a) {
     return kOpenmp(a.anchor, a.positive, a.negative, a.d_loss, a.d_mean_loss, a.d_anchor, a.d_positive,
-                   a.d_negative, a.B, a.D, a.workspace, a.workspace_bytes);
+                   a.d_negative, a.B, a.D);
   }
 };
 using triplet_loss_backward_f32_f32_arguments =

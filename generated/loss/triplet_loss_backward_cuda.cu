@@ -142,88 +142,77 @@ cudaError_t triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* posi
 }
 
 // Where the intermediates lie in the workspace.
-template <class S, class T>
 struct TripletLossBackwardInPartWorkspace {
-  int64_t triplet_loss_backward_in_part_kernel_tiles;
+  int64_t sum_v_squared_slots;
   int64_t bytes = 0;
 
   explicit TripletLossBackwardInPartWorkspace(int64_t B, int64_t D) {
-    triplet_loss_backward_in_part_kernel_tiles = reserve(
-        bytes,
-        workspace_tiles(padded_bytes(D, kBytes<S>) + padded_bytes(D, kBytes<S>), 32768, smaller(B, 1024)), 1);
+    sum_v_squared_slots = reserve(bytes, RowShape(D, 1, B, 0, 128).slot_bytes, 1);
   }
 };
 
 template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<S>)
+__global__ void __launch_bounds__(512, 1)
     triplet_loss_backward_in_part_kernel(const Stored<T>* anchor, const Stored<T>* positive,
                                          const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
                                          Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
-                                         Index B, Index D, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  S* const v = take<S>(tile, D);
-  S* const v_of_norm = take<S>(tile, D);
-  for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
+                                         Index B, Index D, Index chunk, RowTeam team) {
+  team.begin();
+  const Index first = Index(blockIdx.x % team.chunks) * chunk;
+  const Index last = Index(smaller(first + chunk, D));
+  const Index items = Index(B);
+  for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    S root_v = S(0);
-    S root_v_of_norm = S(0);
-    S chosen_together_root_v = S(0);
-    if (d_anchor != nullptr || d_positive != nullptr || d_negative != nullptr) {
-      const S d_loss_share =
-          (d_loss != nullptr ? d_loss[b] : S(0)) +
-          (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-      S sum_v_squared = S(0);
-      S sum_v_of_norm_squared = S(0);
-      S sum_v_squared_own = S(0);
-      S sum_v_of_norm_squared_own = S(0);
+    S sum_v_squared = S(0);
+    const S d_loss_share =
+        (d_loss != nullptr ? d_loss[b] : S(0)) +
+        (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
+    S sum_v_of_norm_squared = S(0);
+    S sum_v_squared_own = S(0);
+    S sum_v_of_norm_squared_own = S(0);
 #pragma unroll 1
-      for (Index d_first = Index(threadIdx.x) * (16 / kBytes<T>); d_first < D;
-           d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = kWide ? 16 / kBytes<T> : Index(D - d_first);
-        const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(&anchor[b * D + d_first], remaining);
-        const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(&positive[b * D + d_first], remaining);
-        Pack<S, 16 / kBytes<T>> v_pack;
-        const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(&negative[b * D + d_first], remaining);
-        Pack<S, 16 / kBytes<T>> v_of_norm_pack;
+    for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
+         d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
+      const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(&anchor[b * D + d_first], remaining);
+      const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(&positive[b * D + d_first], remaining);
+      const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(&negative[b * D + d_first], remaining);
 #pragma unroll
-        for (int i = 0; i < 16 / kBytes<T>; ++i) {
-          v_pack[i] = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
-          v_of_norm_pack[i] = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
-          if (i < remaining) sum_v_squared_own += v_pack[i] * v_pack[i];
-          if (i < remaining) sum_v_of_norm_squared_own += v_of_norm_pack[i] * v_of_norm_pack[i];
-        }
-        store_pack<kWide>(&v[d_first], v_pack, remaining);
-        store_pack<kWide>(&v_of_norm[d_first], v_of_norm_pack, remaining);
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
+        if (i < remaining) sum_v_squared_own += v * v;
+        const S v_of_norm = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
+        if (i < remaining) sum_v_of_norm_squared_own += v_of_norm * v_of_norm;
       }
-      sum_v_squared =
-          sum_v_squared + block_fold(sum_v_squared_own, [](S one, S other) { return S(one + other); });
-      sum_v_of_norm_squared =
-          sum_v_of_norm_squared +
-          block_fold(sum_v_of_norm_squared_own, [](S one, S other) { return S(one + other); });
-      __syncthreads();
-      root_v = sqrt(sum_v_squared);
-      root_v_of_norm = sqrt(sum_v_of_norm_squared);
-      const S together_root_v = root_v - root_v_of_norm + S(1);
-      chosen_together_root_v =
-          together_root_v > S(0) ? d_loss_share : (together_root_v == S(0) ? S(0.5) * d_loss_share : S(0));
     }
-    for (Index d = Index(threadIdx.x); d < D; d += Index(blockDim.x)) {
+    sum_v_squared =
+        sum_v_squared + team.fold(sum_v_squared_own, [](S one, S other) { return S(one + other); });
+    sum_v_of_norm_squared = sum_v_of_norm_squared + team.fold(sum_v_of_norm_squared_own,
+                                                              [](S one, S other) { return S(one + other); });
+    const S root_v = sqrt(sum_v_squared);
+    const S root_v_of_norm = sqrt(sum_v_of_norm_squared);
+    const S together_root_v = root_v - root_v_of_norm + S(1);
+    const S chosen_together_root_v =
+        together_root_v > S(0) ? d_loss_share : (together_root_v == S(0) ? S(0.5) * d_loss_share : S(0));
+    for (Index d = first + Index(threadIdx.x); d < last; d += Index(blockDim.x)) {
       if (d_anchor != nullptr) {
-        const S d_v_of_norm = -v_of_norm[d] * chosen_together_root_v / root_v_of_norm;
-        const S d_v = v[d] * chosen_together_root_v / root_v;
+        const S v_of_norm = to_value<T>(anchor[b * D + d]) - to_value<T>(negative[b * D + d]);
+        const S d_v_of_norm = -v_of_norm * chosen_together_root_v / root_v_of_norm;
+        const S v = to_value<T>(anchor[b * D + d]) - to_value<T>(positive[b * D + d]);
+        const S d_v = v * chosen_together_root_v / root_v;
         d_anchor[b * D + d] =
             to_stored<T>((root_v_of_norm != S(0) ? d_v_of_norm : S(0)) + (root_v != S(0) ? d_v : S(0)));
       }
       if (d_positive != nullptr) {
-        d_positive[b * D + d] = to_stored<T>(root_v != S(0) ? -v[d] * chosen_together_root_v / root_v : S(0));
+        const S v = to_value<T>(anchor[b * D + d]) - to_value<T>(positive[b * D + d]);
+        d_positive[b * D + d] = to_stored<T>(root_v != S(0) ? -v * chosen_together_root_v / root_v : S(0));
       }
       if (d_negative != nullptr) {
-        d_negative[b * D + d] = to_stored<T>(
-            root_v_of_norm != S(0) ? v_of_norm[d] * chosen_together_root_v / root_v_of_norm : S(0));
+        const S v_of_norm = to_value<T>(anchor[b * D + d]) - to_value<T>(negative[b * D + d]);
+        d_negative[b * D + d] =
+            to_stored<T>(root_v_of_norm != S(0) ? v_of_norm * chosen_together_root_v / root_v_of_norm : S(0));
       }
     }
-    __syncthreads();
   }
 }
 
@@ -232,17 +221,14 @@ cudaError_t triplet_loss_backward_in_part(const Stored<T>* anchor, const Stored<
                                           const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
                                           Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
                                           int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
-  const TripletLossBackwardInPartWorkspace<S, T> space(B, D);
-  const int64_t tile_bytes = padded_bytes(D, kBytes<S>) + padded_bytes(D, kBytes<S>);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.triplet_loss_backward_in_part_kernel_tiles;
-  const bool wide = aligned({anchor, positive, tiles, negative}) && D % (16 / kBytes<T>) == 0;
+  const TripletLossBackwardInPartWorkspace space(B, D);
+  const bool wide = aligned({anchor, positive, negative}) && D % (16 / kBytes<T>) == 0;
+  const RowShape shape(D, 1, B, 0, 128);
   if (const cudaError_t error =
-          launch(wide ? triplet_loss_backward_in_part_kernel<true, Index, S, T>
-                      : triplet_loss_backward_in_part_kernel<false, Index, S, T>,
-                 smaller(B, in_shared ? int64_t{1} << 30 : 1024), block_threads(D, B),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, anchor, positive, negative,
-                 d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D, tiles, tile_bytes);
+          launch_rows(wide ? triplet_loss_backward_in_part_kernel<true, Index, S, T>
+                           : triplet_loss_backward_in_part_kernel<false, Index, S, T>,
+                      shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative,
+                      d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -278,7 +264,7 @@ int launch_triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* posit
             : triplet_loss_backward<int64_t, S, T>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor,
                                                    d_positive, d_negative, B, D, memory.data, queue));
   }
-  const TripletLossBackwardInPartWorkspace<S, T> space(B, D);
+  const TripletLossBackwardInPartWorkspace space(B, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? triplet_loss_backward_in_part<int32_t, S, T>(
@@ -295,7 +281,7 @@ int64_t workspace_of_triplet_loss_backward(int64_t B, int64_t D) {
   if (const int status = check_sizes({{9, B}, {10, D}})) return -status;
   if (B == 0 || D == 0) return 0;
   return std::max(TripletLossBackwardWorkspace<S, T>(B, D).bytes,
-                  TripletLossBackwardInPartWorkspace<S, T>(B, D).bytes);
+                  TripletLossBackwardInPartWorkspace(B, D).bytes);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -147,88 +147,66 @@ void triplet_loss_backward(const S* anchor, const S* positive, const S* negative
   });
 }
 
-// Where the intermediates lie in the workspace.
-template <class S, class T>
-struct TripletLossBackwardInPartWorkspace {
-  int64_t v, v_of_norm, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit TripletLossBackwardInPartWorkspace(int64_t B, int64_t D) {
-    v = reserve(thread_bytes, D, kBytes<S>);
-    v_of_norm = reserve(thread_bytes, D, kBytes<S>);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 // For calls that do not want all outputs.
 template <class S, class T>
 void triplet_loss_backward_in_part(const S* anchor, const S* positive, const S* negative, const S* d_loss,
                                    const S* d_mean_loss, S* d_anchor, S* d_positive, S* d_negative, int64_t B,
-                                   int64_t D, char* workspace, int64_t threads) {
-  const TripletLossBackwardInPartWorkspace<S, T> space(B, D);
-  in_team(product_of(B, D) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    S* const v = reinterpret_cast<S*>(mine + space.v);
-    S* const v_of_norm = reinterpret_cast<S*>(mine + space.v_of_norm);
+                                   int64_t D) {
+  in_parallel(product_of(B, D) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      S root_v = S(0);
-      S root_v_of_norm = S(0);
-      S chosen_together_root_v = S(0);
-      if (d_anchor != nullptr || d_positive != nullptr || d_negative != nullptr) {
-        const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
-                               (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
-        S sum_v_squared = S(0);
-        S sum_v_of_norm_squared = S(0);
-        // One pass along d: sum_v_squared and sum_v_of_norm_squared; fills v and v_of_norm.
-        for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-          Sum<S, kLanesOf<S>> sum_v_squared_lanes = S(0);
-          Sum<S, kLanesOf<S>> sum_v_of_norm_squared_lanes = S(0);
-          for_lanes<kLanesOf<S>>(
-              d_block, smaller(d_block + 4096, D),
-              [=, &sum_v_squared_lanes, &sum_v_of_norm_squared_lanes](int64_t d, auto active) IN_SET {
-                const auto anchor_here = load_once(&anchor[b * D + d], active);
-                const auto v_here = anchor_here - load(&positive[b * D + d], active);
-                store(&v[d], active, v_here);
-                const auto v_of_norm_here = anchor_here - load(&negative[b * D + d], active);
-                store(&v_of_norm[d], active, v_of_norm_here);
-                add_product(sum_v_squared_lanes, active, v_here, v_here);
-                add_product(sum_v_of_norm_squared_lanes, active, v_of_norm_here, v_of_norm_here);
-              });
-          sum_v_squared +=
-              across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_v_of_norm_squared +=
-              across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        }
-        root_v = std::sqrt(sum_v_squared);
-        root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
-        const S together_root_v = root_v - root_v_of_norm + S(1);
-        chosen_together_root_v = together_root_v > S(0)
-                                     ? d_loss_share
-                                     : (together_root_v == S(0) ? rounded(S(0.5) * d_loss_share) : S(0));
+      const int64_t b_ahead = D <= 21848 / kBytes<S> - 1 ? smaller(b + 1, B - 1) : b;
+      S sum_v_squared = S(0);
+      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+                             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
+      S sum_v_of_norm_squared = S(0);
+      // One pass along d: sum_v_squared and sum_v_of_norm_squared.
+      for (int64_t d_block = 0; d_block < D; d_block += 4096) {
+        Sum<S, kLanesOf<S>> sum_v_squared_lanes = S(0);
+        Sum<S, kLanesOf<S>> sum_v_of_norm_squared_lanes = S(0);
+        for_lanes<kLanesOf<S>>(d_block, smaller(d_block + 4096, D),
+                               [=, &sum_v_squared_lanes, &sum_v_of_norm_squared_lanes](int64_t d, auto active)
+                                   IN_SET {
+                                     const auto anchor_here = load_once(&anchor[b * D + d], active);
+                                     const auto v = anchor_here - load(&positive[b * D + d], active);
+                                     add_product(sum_v_squared_lanes, active, v, v);
+                                     const auto v_of_norm = anchor_here - load(&negative[b * D + d], active);
+                                     add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
+                                   });
+        sum_v_squared += across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_v_of_norm_squared +=
+            across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
       }
+      const S root_v = std::sqrt(sum_v_squared);
+      const S root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
+      const S together_root_v = root_v - root_v_of_norm + S(1);
+      const S chosen_together_root_v =
+          together_root_v > S(0) ? d_loss_share
+                                 : (together_root_v == S(0) ? rounded(S(0.5) * d_loss_share) : S(0));
       // One pass along d: fills d_anchor, d_positive and d_negative.
       for_lanes<kLanesOf<S>>(0, D, [=](int64_t d, auto active) IN_SET {
+        prefetch(&anchor[b_ahead * D + d]);
+        prefetch(&positive[b_ahead * D + d]);
+        prefetch(&negative[b_ahead * D + d]);
         if (d_anchor != nullptr) {
-          const auto d_v_of_norm =
-              quotient(-load(&v_of_norm[d], active) * chosen_together_root_v, root_v_of_norm);
-          const auto d_v = quotient(load(&v[d], active) * chosen_together_root_v, root_v);
+          const auto v_of_norm = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
+          const auto d_v_of_norm = quotient(-v_of_norm * chosen_together_root_v, root_v_of_norm);
+          const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
+          const auto d_v = quotient(v * chosen_together_root_v, root_v);
           store(&d_anchor[b * D + d], active,
                 (root_v_of_norm != S(0) ? d_v_of_norm : Vector<S>(S(0))) +
                     (root_v != S(0) ? d_v : Vector<S>(S(0))));
         }
         if (d_positive != nullptr) {
+          const auto v = load(&anchor[b * D + d], active) - load(&positive[b * D + d], active);
           store(&d_positive[b * D + d], active,
-                root_v != S(0) ? quotient(-load(&v[d], active) * chosen_together_root_v, root_v)
-                               : Vector<S>(S(0)));
+                root_v != S(0) ? quotient(-v * chosen_together_root_v, root_v) : Vector<S>(S(0)));
         }
         if (d_negative != nullptr) {
+          const auto v_of_norm = load(&anchor[b * D + d], active) - load(&negative[b * D + d], active);
           store(&d_negative[b * D + d], active,
-                root_v_of_norm != S(0)
-                    ? quotient(load(&v_of_norm[d], active) * chosen_together_root_v, root_v_of_norm)
-                    : Vector<S>(S(0)));
+                root_v_of_norm != S(0) ? quotient(v_of_norm * chosen_together_root_v, root_v_of_norm)
+                                       : Vector<S>(S(0)));
         }
       });
     }
@@ -352,91 +330,74 @@ void triplet_loss_backward_kernel(const uint16_t* anchor, const uint16_t* positi
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct TripletLossBackwardKernelInPartWorkspace {
-  int64_t v, v_of_norm, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit TripletLossBackwardKernelInPartWorkspace(int64_t B, int64_t D) {
-    v = reserve(thread_bytes, D, 4);
-    v_of_norm = reserve(thread_bytes, D, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 // For calls that do not want all outputs.
 template <class T>
 void triplet_loss_backward_kernel_in_part(const uint16_t* anchor, const uint16_t* positive,
                                           const uint16_t* negative, const float* d_loss,
                                           const float* d_mean_loss, uint16_t* d_anchor, uint16_t* d_positive,
-                                          uint16_t* d_negative, int64_t B, int64_t D, char* workspace,
-                                          int64_t threads) {
-  const TripletLossBackwardKernelInPartWorkspace space(B, D);
-  in_team(product_of(B, D) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const v = reinterpret_cast<float*>(mine + space.v);
-    float* const v_of_norm = reinterpret_cast<float*>(mine + space.v_of_norm);
+                                          uint16_t* d_negative, int64_t B, int64_t D) {
+  in_parallel(product_of(B, D) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      float root_v = 0.0f;
-      float root_v_of_norm = 0.0f;
-      float chosen_together_root_v = 0.0f;
-      if (d_anchor != nullptr || d_positive != nullptr || d_negative != nullptr) {
-        const float d_loss_share =
-            (d_loss != nullptr ? d_loss[b] : 0.0f) +
-            (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
-        float sum_v_squared = 0.0f;
-        float sum_v_of_norm_squared = 0.0f;
-        // One pass along d: sum_v_squared and sum_v_of_norm_squared; fills v and v_of_norm.
-        for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-          Sum<float, kLanes32> sum_v_squared_lanes = 0.0f;
-          Sum<float, kLanes32> sum_v_of_norm_squared_lanes = 0.0f;
-          for_lanes<kLanes32>(
-              d_block, smaller(d_block + 4096, D),
-              [=, &sum_v_squared_lanes, &sum_v_of_norm_squared_lanes](int64_t d, auto active) IN_SET {
-                const auto anchor_here = to_value<T>(load_once(&anchor[b * D + d], active));
-                const auto v_here = anchor_here - to_value<T>(load(&positive[b * D + d], active));
-                store(&v[d], active, v_here);
-                const auto v_of_norm_here = anchor_here - to_value<T>(load(&negative[b * D + d], active));
-                store(&v_of_norm[d], active, v_of_norm_here);
-                add_product(sum_v_squared_lanes, active, v_here, v_here);
-                add_product(sum_v_of_norm_squared_lanes, active, v_of_norm_here, v_of_norm_here);
-              });
-          sum_v_squared +=
-              across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_v_of_norm_squared +=
-              across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        }
-        root_v = std::sqrt(sum_v_squared);
-        root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
-        const float together_root_v = root_v - root_v_of_norm + 1.0f;
-        chosen_together_root_v = together_root_v > 0.0f
-                                     ? d_loss_share
-                                     : (together_root_v == 0.0f ? rounded(0.5f * d_loss_share) : 0.0f);
+      const int64_t b_ahead = D <= 10922 ? smaller(b + 1, B - 1) : b;
+      float sum_v_squared = 0.0f;
+      const float d_loss_share =
+          (d_loss != nullptr ? d_loss[b] : 0.0f) +
+          (d_mean_loss != nullptr ? d_mean_loss[0] : 0.0f) / float(maximum(B, int64_t{1}));
+      float sum_v_of_norm_squared = 0.0f;
+      // One pass along d: sum_v_squared and sum_v_of_norm_squared.
+      for (int64_t d_block = 0; d_block < D; d_block += 4096) {
+        Sum<float, kLanes32> sum_v_squared_lanes = 0.0f;
+        Sum<float, kLanes32> sum_v_of_norm_squared_lanes = 0.0f;
+        for_lanes<kLanes32>(
+            d_block, smaller(d_block + 4096, D),
+            [=, &sum_v_squared_lanes, &sum_v_of_norm_squared_lanes](int64_t d, auto active) IN_SET {
+              const auto anchor_here = to_value<T>(load_once(&anchor[b * D + d], active));
+              const auto v = anchor_here - to_value<T>(load(&positive[b * D + d], active));
+              add_product(sum_v_squared_lanes, active, v, v);
+              const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
+              add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
+            });
+        sum_v_squared += across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_v_of_norm_squared +=
+            across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
       }
+      const float root_v = std::sqrt(sum_v_squared);
+      const float root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
+      const float together_root_v = root_v - root_v_of_norm + 1.0f;
+      const float chosen_together_root_v =
+          together_root_v > 0.0f ? d_loss_share
+                                 : (together_root_v == 0.0f ? rounded(0.5f * d_loss_share) : 0.0f);
       // One pass along d: fills d_anchor, d_positive and d_negative.
       for_lanes<kLanes32>(0, D, [=](int64_t d, auto active) IN_SET {
+        prefetch(&anchor[b_ahead * D + d]);
+        prefetch(&positive[b_ahead * D + d]);
+        prefetch(&negative[b_ahead * D + d]);
         if (d_anchor != nullptr) {
-          const auto d_v_of_norm =
-              quotient(-load(&v_of_norm[d], active) * chosen_together_root_v, root_v_of_norm);
-          const auto d_v = quotient(load(&v[d], active) * chosen_together_root_v, root_v);
+          const auto v_of_norm =
+              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&negative[b * D + d], active));
+          const auto d_v_of_norm = quotient(-v_of_norm * chosen_together_root_v, root_v_of_norm);
+          const auto v =
+              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&positive[b * D + d], active));
+          const auto d_v = quotient(v * chosen_together_root_v, root_v);
           store(&d_anchor[b * D + d], active,
                 to_stored<T>((root_v_of_norm != 0.0f ? d_v_of_norm : Lanes<float, kLanes32>(0.0f)) +
                              (root_v != 0.0f ? d_v : Lanes<float, kLanes32>(0.0f))));
         }
         if (d_positive != nullptr) {
+          const auto v =
+              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&positive[b * D + d], active));
           store(&d_positive[b * D + d], active,
-                to_stored<T>(root_v != 0.0f ? quotient(-load(&v[d], active) * chosen_together_root_v, root_v)
+                to_stored<T>(root_v != 0.0f ? quotient(-v * chosen_together_root_v, root_v)
                                             : Lanes<float, kLanes32>(0.0f)));
         }
         if (d_negative != nullptr) {
+          const auto v_of_norm =
+              to_value<T>(load(&anchor[b * D + d], active)) - to_value<T>(load(&negative[b * D + d], active));
           store(&d_negative[b * D + d], active,
-                to_stored<T>(
-                    root_v_of_norm != 0.0f
-                        ? quotient(load(&v_of_norm[d], active) * chosen_together_root_v, root_v_of_norm)
-                        : Lanes<float, kLanes32>(0.0f)));
+                to_stored<T>(root_v_of_norm != 0.0f
+                                 ? quotient(v_of_norm * chosen_together_root_v, root_v_of_norm)
+                                 : Lanes<float, kLanes32>(0.0f)));
         }
       });
     }
@@ -444,14 +405,12 @@ void triplet_loss_backward_kernel_in_part(const uint16_t* anchor, const uint16_t
 }
 
 // Checks the arguments, then runs.
-template <class SpaceInPart, class AnchorElement, class DLossElement, class RunShort, class Run,
-          class RunInPart>
+template <class AnchorElement, class DLossElement, class RunShort, class Run, class RunInPart>
 int launch_triplet_loss_backward(const AnchorElement* anchor, const AnchorElement* positive,
                                  const AnchorElement* negative, const DLossElement* d_loss,
                                  const DLossElement* d_mean_loss, AnchorElement* d_anchor,
                                  AnchorElement* d_positive, AnchorElement* d_negative, int64_t B, int64_t D,
-                                 void* workspace, int64_t workspace_bytes, RunShort run_short, Run run,
-                                 RunInPart run_in_part) {
+                                 RunShort run_short, Run run, RunInPart run_in_part) {
   if (const int status = check_sizes({{9, B}, {10, D}})) return status;
   const Array arrays[] = {{1, anchor, {B, D}},
                           {2, positive, {B, D}},
@@ -471,21 +430,8 @@ int launch_triplet_loss_backward(const AnchorElement* anchor, const AnchorElemen
     run(anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D);
     return 0;
   }
-  const SpaceInPart space(B, D);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  run_in_part(anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
-              memory.data, memory.threads);
+  run_in_part(anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D);
   return 0;
-}
-
-// The bytes of the workspace, or a status as a negative number.
-template <class SpaceInPart>
-int64_t workspace_of_triplet_loss_backward(int64_t B, int64_t D) {
-  if (const int status = check_sizes({{9, B}, {10, D}})) return -status;
-  if (B == 0 || D == 0) return 0;
-  if (D <= 15) return bytes_of_team(SpaceInPart(B, D));
-  return bytes_of_team(SpaceInPart(B, D));
 }
 
 }  // namespace KGEN_SET
@@ -495,59 +441,47 @@ int64_t workspace_of_triplet_loss_backward(int64_t B, int64_t D) {
 
 #if !defined(KGEN_SET)
 
-extern "C" int64_t triplet_loss_backward_f32_f32_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss_backward<TripletLossBackwardInPartWorkspace<float, float>>(B, D))
-}
 extern "C" int triplet_loss_backward_f32_f32_openmp(const float* anchor, const float* positive,
                                                     const float* negative, const float* d_loss,
                                                     const float* d_mean_loss, float* d_anchor,
                                                     float* d_positive, float* d_negative, int64_t B,
-                                                    int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss_backward<TripletLossBackwardInPartWorkspace<float, float>>(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D, workspace,
-      workspace_bytes, triplet_loss_backward_short<float, float>, triplet_loss_backward<float, float>,
+                                                    int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_short<float, float>, triplet_loss_backward<float, float>,
       triplet_loss_backward_in_part<float, float>))
 }
 
-extern "C" int64_t triplet_loss_backward_f64_f64_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss_backward<TripletLossBackwardInPartWorkspace<double, double>>(B, D))
-}
 extern "C" int triplet_loss_backward_f64_f64_openmp(const double* anchor, const double* positive,
                                                     const double* negative, const double* d_loss,
                                                     const double* d_mean_loss, double* d_anchor,
                                                     double* d_positive, double* d_negative, int64_t B,
-                                                    int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss_backward<TripletLossBackwardInPartWorkspace<double, double>>(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D, workspace,
-      workspace_bytes, triplet_loss_backward_short<double, double>, triplet_loss_backward<double, double>,
+                                                    int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_short<double, double>, triplet_loss_backward<double, double>,
       triplet_loss_backward_in_part<double, double>))
 }
 
-extern "C" int64_t triplet_loss_backward_bf16_f32_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss_backward<TripletLossBackwardKernelInPartWorkspace>(B, D))
-}
 extern "C" int triplet_loss_backward_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                                      const uint16_t* negative, const float* d_loss,
                                                      const float* d_mean_loss, uint16_t* d_anchor,
                                                      uint16_t* d_positive, uint16_t* d_negative, int64_t B,
-                                                     int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss_backward<TripletLossBackwardKernelInPartWorkspace>(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D, workspace,
-      workspace_bytes, triplet_loss_backward_kernel_short<BF16>, triplet_loss_backward_kernel<BF16>,
+                                                     int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_kernel_short<BF16>, triplet_loss_backward_kernel<BF16>,
       triplet_loss_backward_kernel_in_part<BF16>))
 }
 
-extern "C" int64_t triplet_loss_backward_f16_f32_openmp_workspace(int64_t B, int64_t D) {
-  BY_SET(return workspace_of_triplet_loss_backward<TripletLossBackwardKernelInPartWorkspace>(B, D))
-}
 extern "C" int triplet_loss_backward_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
                                                     const uint16_t* negative, const float* d_loss,
                                                     const float* d_mean_loss, uint16_t* d_anchor,
                                                     uint16_t* d_positive, uint16_t* d_negative, int64_t B,
-                                                    int64_t D, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_triplet_loss_backward<TripletLossBackwardKernelInPartWorkspace>(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D, workspace,
-      workspace_bytes, triplet_loss_backward_kernel_short<F16>, triplet_loss_backward_kernel<F16>,
+                                                    int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_kernel_short<F16>, triplet_loss_backward_kernel<F16>,
       triplet_loss_backward_kernel_in_part<F16>))
 }
 

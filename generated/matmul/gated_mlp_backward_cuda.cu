@@ -181,28 +181,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index h = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
       float sum_x = 0.0f;
-      if (d_x != nullptr || d_gate != nullptr || d_up != nullptr || d_down != nullptr) {
-        float sum_x_gate = 0.0f;
-        // One pass along k: sum_x_gate.
-        for (Index k = 0; k < K; ++k) sum_x_gate += x[m * K + k] * gate[k * H + h];
-        sum_x = sum_x_gate;
-      }
-      if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
-        value_sum_x[m * H + h] = sum_x * sigmoid(sum_x);
-      }
       if (d_x != nullptr || d_gate != nullptr || d_down != nullptr) {
         float sum_x_up = 0.0f;
         // One pass along k: sum_x_up.
         for (Index k = 0; k < K; ++k) sum_x_up += x[m * K + k] * up[k * H + h];
         sum_x_along_k[m * H + h] = sum_x_up;
       }
-      if (d_down != nullptr) hidden[m] = value_sum_x[m * H + h] * sum_x_along_k[m * H + h];
       if (d_x != nullptr || d_gate != nullptr || d_up != nullptr) {
         float sum_d_z_down = 0.0f;
         // One pass along n: sum_d_z_down.
         for (Index n = 0; n < N; ++n) sum_d_z_down += d_z[m * N + n] * down[h * N + n];
         d_hidden[m * H + h] = sum_d_z_down;
       }
+      // One pass along k: sum_x.
+      for (Index k = 0; k < K; ++k) sum_x += x[m * K + k] * gate[k * H + h];
+      if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
+        value_sum_x[m * H + h] = sum_x * sigmoid(sum_x);
+      }
+      if (d_down != nullptr) hidden[m] = value_sum_x[m * H + h] * sum_x_along_k[m * H + h];
       if (d_x != nullptr || d_gate != nullptr) {
         sigmoid_sum_x[m * H + h] = sigmoid(sum_x);
         share[m * H + h] = 1.0f + sum_x * sigmoid(-sum_x);

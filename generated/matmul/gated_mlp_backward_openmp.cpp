@@ -40,7 +40,7 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -406,23 +406,6 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
     for (int64_t h = 0; h < H; ++h) {
       for (int64_t m = 0; m < M; ++m) {
         float sum_x = 0.0f;
-        if (d_x != nullptr || d_gate != nullptr || d_up != nullptr || d_down != nullptr) {
-          float sum_x_gate = 0.0f;
-          // One pass along k: sum_x_gate.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_x_gate_lanes = 0.0f;
-            for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
-                                [=, &sum_x_gate_lanes](int64_t k, auto active) IN_SET {
-                                  add_product(sum_x_gate_lanes, active, load(&x[m * K + k], active),
-                                              load_every(&gate[k * H + h], H, active));
-                                });
-            sum_x_gate += across(sum_x_gate_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          }
-          sum_x = sum_x_gate;
-        }
-        if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
-          value_sum_x[m * H + h] = rounded(sum_x * sigmoid(sum_x));
-        }
         if (d_x != nullptr || d_gate != nullptr || d_down != nullptr) {
           float sum_x_up = 0.0f;
           // One pass along k: sum_x_up.
@@ -437,7 +420,6 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
           }
           sum_x_along_k[m * H + h] = sum_x_up;
         }
-        if (d_down != nullptr) hidden[m] = rounded(value_sum_x[m * H + h] * sum_x_along_k[m * H + h]);
         if (d_x != nullptr || d_gate != nullptr || d_up != nullptr) {
           float sum_d_z_down = 0.0f;
           // One pass along n: sum_d_z_down.
@@ -452,6 +434,20 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
           }
           d_hidden[m * H + h] = sum_d_z_down;
         }
+        // One pass along k: sum_x.
+        for (int64_t k_block = 0; k_block < K; k_block += 4096) {
+          Sum<float, kLanes32> sum_x_lanes = 0.0f;
+          for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
+                              [=, &sum_x_lanes](int64_t k, auto active) IN_SET {
+                                add_product(sum_x_lanes, active, load(&x[m * K + k], active),
+                                            load_every(&gate[k * H + h], H, active));
+                              });
+          sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        }
+        if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
+          value_sum_x[m * H + h] = rounded(sum_x * sigmoid(sum_x));
+        }
+        if (d_down != nullptr) hidden[m] = rounded(value_sum_x[m * H + h] * sum_x_along_k[m * H + h]);
         if (d_x != nullptr || d_gate != nullptr) {
           sigmoid_sum_x[m * H + h] = sigmoid(sum_x);
           share[m * H + h] = multiply_add(sum_x, sigmoid(-sum_x), 1.0f);

@@ -132,49 +132,29 @@ cudaError_t matmul_activation_backward_identity(const Stored<T>* x, const Stored
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct MatmulActivationBackwardIdentityInPartWorkspace {
-  int64_t slope_x;
-  int64_t bytes = 0;
-
-  explicit MatmulActivationBackwardIdentityInPartWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)M;
-    (void)K;
-    (void)N;
-    slope_x = reserve(bytes, 1, 4);
-  }
-};
-
-template <class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_identity_in_part_part1_kernel(Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                                             float* slope_x) {
-  if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) {
-    if (threadIdx.x == 0) slope_x[0] = 1.0f;
-  }
-}
-
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    matmul_activation_backward_identity_in_part_part2_kernel(const Stored<T>* d_z, float* d_bias, Index M,
-                                                             Index N, float* slope_x) {
+    matmul_activation_backward_identity_in_part_part1_kernel(const Stored<T>* d_z, float* d_bias, Index M,
+                                                             Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
   if (d_bias != nullptr) {
     float sum_d_z_slope_x = 0.0f;
     // One pass along m: sum_d_z_slope_x.
-    for (Index m = 0; m < M; ++m) sum_d_z_slope_x += to_value<T>(d_z[m * N + n]) * slope_x[0];
+    for (Index m = 0; m < M; ++m) {
+      const float slope_x = 1.0f;
+      sum_d_z_slope_x += to_value<T>(d_z[m * N + n]) * slope_x;
+    }
     d_bias[n] = sum_d_z_slope_x;
   }
 }
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_identity_in_part_part3_kernel(const Stored<T>* x, const Stored<T>* y,
+    matmul_activation_backward_identity_in_part_part2_kernel(const Stored<T>* x, const Stored<T>* y,
                                                              const Stored<T>* d_z, Stored<T>* d_x,
-                                                             Stored<T>* d_y, Index M, Index K, Index N,
-                                                             float* slope_x) {
+                                                             Stored<T>* d_y, Index M, Index K, Index N) {
   for (Index item = Index(blockIdx.x); item < K; item += Index(gridDim.x)) {
     const Index k = item;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
@@ -182,7 +162,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         float sum_d_z_x_slope_x = 0.0f;
         // One pass along m: sum_d_z_x_slope_x.
         for (Index m = 0; m < M; ++m) {
-          sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x[0];
+          const float slope_x = 1.0f;
+          sum_d_z_x_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(x[m * K + k]) * slope_x;
         }
         d_y[k * N + n] = to_stored<T>(sum_d_z_x_slope_x);
       }
@@ -192,7 +173,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         float sum_d_z_y_slope_x = 0.0f;
         // One pass along n: sum_d_z_y_slope_x.
         for (Index n = 0; n < N; ++n) {
-          sum_d_z_y_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(y[k * N + n]) * slope_x[0];
+          const float slope_x = 1.0f;
+          sum_d_z_y_slope_x += to_value<T>(d_z[m * N + n]) * to_value<T>(y[k * N + n]) * slope_x;
         }
         d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
       }
@@ -204,24 +186,16 @@ template <class Index, class T>
 cudaError_t matmul_activation_backward_identity_in_part(const Stored<T>* x, const Stored<T>* y,
                                                         const float* bias, const Stored<T>* d_z,
                                                         Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                                        int64_t M, int64_t K, int64_t N, char* workspace,
+                                                        int64_t M, int64_t K, int64_t N,
                                                         cudaStream_t stream) {
   (void)bias;
-  const MatmulActivationBackwardIdentityInPartWorkspace space(M, K, N);
-  if (const cudaError_t error =
-          launch(matmul_activation_backward_identity_in_part_part1_kernel<Index, T>, 1, block_threads(1, 1),
-                 0, stream, d_x, d_y, d_bias, reinterpret_cast<float*>(workspace + space.slope_x));
+  if (const cudaError_t error = launch(matmul_activation_backward_identity_in_part_part1_kernel<Index, T>,
+                                       ceil_div(N, 256), 256, 0, stream, d_z, d_bias, M, N);
       error != cudaSuccess)
     return error;
-  if (const cudaError_t error =
-          launch(matmul_activation_backward_identity_in_part_part2_kernel<Index, T>, ceil_div(N, 256), 256, 0,
-                 stream, d_z, d_bias, M, N, reinterpret_cast<float*>(workspace + space.slope_x));
-      error != cudaSuccess)
-    return error;
-  if (const cudaError_t error =
-          launch(matmul_activation_backward_identity_in_part_part3_kernel<Index, T>,
-                 smaller(K, int64_t{1} << 30), block_threads(larger(N, M), K), 0, stream, x, y, d_z, d_x, d_y,
-                 M, K, N, reinterpret_cast<float*>(workspace + space.slope_x));
+  if (const cudaError_t error = launch(matmul_activation_backward_identity_in_part_part2_kernel<Index, T>,
+                                       smaller(K, int64_t{1} << 30), block_threads(larger(N, M), K), 0,
+                                       stream, x, y, d_z, d_x, d_y, M, K, N);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -309,11 +283,14 @@ cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>*
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluInPartWorkspace {
   int64_t slope_x;
+  int64_t matmul_activation_backward_relu_in_part_part1_kernel_tiles;
   int64_t bytes = 0;
 
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
     slope_x = reserve(bytes, M * N, 4);
+    matmul_activation_backward_relu_in_part_part1_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(N, 1024)), 1);
   }
 };
 
@@ -321,18 +298,23 @@ template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     matmul_activation_backward_relu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* y,
                                                          const float* bias, const Stored<T>* d_z,
-                                                         Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                                         Index M, Index K, Index N, float* slope_x) {
+                                                         Stored<T>* d_y, float* d_bias, Index M, Index K,
+                                                         Index N, float* slope_x, char* tiles,
+                                                         int64_t tile_bytes) {
+  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
+  float* const v = take<float>(tile, M);
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-      if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) {
-        float sum_x_y = 0.0f;
-        // One pass along k: sum_x_y.
-        for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-        const float v = sum_x_y + bias[n];
-        slope_x[m * N + n] = float(v > 0.0f ? 1 : 0);
-      }
+      float sum_x_y = 0.0f;
+      // One pass along k: sum_x_y.
+      for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+      v[m] = sum_x_y + bias[n];
+    }
+    __syncthreads();
+    for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
+      slope_x[m * N + n] = float(v[m] > 0.0f ? 1 : 0);
     }
     __syncthreads();
     if (d_bias != nullptr) {
@@ -397,12 +379,19 @@ cudaError_t matmul_activation_backward_relu_in_part(const Stored<T>* x, const St
                                                     float* d_bias, int64_t M, int64_t K, int64_t N,
                                                     char* workspace, cudaStream_t stream) {
   const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
-  if (const cudaError_t error =
-          launch(matmul_activation_backward_relu_in_part_part1_kernel<Index, T>, smaller(N, int64_t{1} << 30),
-                 block_threads(larger(M, K), N), 512, stream, x, y, bias, d_z, d_x, d_y, d_bias, M, K, N,
-                 reinterpret_cast<float*>(workspace + space.slope_x));
-      error != cudaSuccess)
-    return error;
+  {
+    const int64_t tile_bytes = padded_bytes(M, 4);
+    const bool in_shared = tile_bytes <= 32768;
+    char* const tiles =
+        in_shared ? nullptr : workspace + space.matmul_activation_backward_relu_in_part_part1_kernel_tiles;
+    if (const cudaError_t error =
+            launch(matmul_activation_backward_relu_in_part_part1_kernel<Index, T>,
+                   smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, K), N),
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, bias, d_z, d_y,
+                   d_bias, M, K, N, reinterpret_cast<float*>(workspace + space.slope_x), tiles, tile_bytes);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
@@ -553,11 +542,14 @@ cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>*
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardGeluInPartWorkspace {
   int64_t slope_x;
+  int64_t matmul_activation_backward_gelu_in_part_part1_kernel_tiles;
   int64_t bytes = 0;
 
   explicit MatmulActivationBackwardGeluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
     slope_x = reserve(bytes, M * N, 4);
+    matmul_activation_backward_gelu_in_part_part1_kernel_tiles =
+        reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(N, 1024)), 1);
   }
 };
 
@@ -565,18 +557,24 @@ template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     matmul_activation_backward_gelu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* y,
                                                          const float* bias, const Stored<T>* d_z,
-                                                         Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                                         Index M, Index K, Index N, float* slope_x) {
+                                                         Stored<T>* d_y, float* d_bias, Index M, Index K,
+                                                         Index N, float* slope_x, char* tiles,
+                                                         int64_t tile_bytes) {
+  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
+                                : reinterpret_cast<char*>(shared_memory()) + 512;
+  float* const v = take<float>(tile, M);
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
-      if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) {
-        float sum_x_y = 0.0f;
-        // One pass along k: sum_x_y.
-        for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
-        const float v = sum_x_y + bias[n];
-        slope_x[m * N + n] = 0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v);
-      }
+      float sum_x_y = 0.0f;
+      // One pass along k: sum_x_y.
+      for (Index k = 0; k < K; ++k) sum_x_y += to_value<T>(x[m * K + k]) * to_value<T>(y[k * N + n]);
+      v[m] = sum_x_y + bias[n];
+    }
+    __syncthreads();
+    for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
+      slope_x[m * N + n] =
+          0.5f * (1.0f + erff(0.70710677f * v[m])) + 0.3989423f * v[m] * expf(-0.5f * v[m] * v[m]);
     }
     __syncthreads();
     if (d_bias != nullptr) {
@@ -641,12 +639,19 @@ cudaError_t matmul_activation_backward_gelu_in_part(const Stored<T>* x, const St
                                                     float* d_bias, int64_t M, int64_t K, int64_t N,
                                                     char* workspace, cudaStream_t stream) {
   const MatmulActivationBackwardGeluInPartWorkspace space(M, K, N);
-  if (const cudaError_t error =
-          launch(matmul_activation_backward_gelu_in_part_part1_kernel<Index, T>, smaller(N, int64_t{1} << 30),
-                 block_threads(larger(M, K), N), 512, stream, x, y, bias, d_z, d_x, d_y, d_bias, M, K, N,
-                 reinterpret_cast<float*>(workspace + space.slope_x));
-      error != cudaSuccess)
-    return error;
+  {
+    const int64_t tile_bytes = padded_bytes(M, 4);
+    const bool in_shared = tile_bytes <= 32768;
+    char* const tiles =
+        in_shared ? nullptr : workspace + space.matmul_activation_backward_gelu_in_part_part1_kernel_tiles;
+    if (const cudaError_t error =
+            launch(matmul_activation_backward_gelu_in_part_part1_kernel<Index, T>,
+                   smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, K), N),
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, bias, d_z, d_y,
+                   d_bias, M, K, N, reinterpret_cast<float*>(workspace + space.slope_x), tiles, tile_bytes);
+        error != cudaSuccess)
+      return error;
+  }
   {
     const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
@@ -661,12 +666,46 @@ cudaError_t matmul_activation_backward_gelu_in_part(const Stored<T>* x, const St
 }
 
 // Checks the arguments, then runs.
+template <class T>
+int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Stored<T>* y, const float* bias,
+                                                   const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
+                                                   float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                   void* workspace, int64_t workspace_bytes, void* stream) {
+  if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return status;
+  const Array arrays[] = {{1, x, {M, K}},
+                          {2, y, {K, N}},
+                          {3, bias, {N}},
+                          {4, d_z, {M, N}},
+                          {5, d_x, {M, K}, kMayBeNull},
+                          {6, d_y, {K, N}, kMayBeNull},
+                          {7, d_bias, {N}, kMayBeNull}};
+  if (const int status = check_arrays(arrays)) return status;
+  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
+    const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+    if (memory.status != 0) return memory.status;
+    return cuda_status(small ? matmul_activation_backward_identity<int32_t, T>(
+                                   x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue)
+                             : matmul_activation_backward_identity<int64_t, T>(
+                                   x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue));
+  }
+  return cuda_status(small ? matmul_activation_backward_identity_in_part<int32_t, T>(
+                                 x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, queue)
+                           : matmul_activation_backward_identity_in_part<int64_t, T>(
+                                 x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, queue));
+}
+
+// Checks the arguments, then runs.
 template <class Space, class SpaceInPart, class T, class Run, class RunWide, class RunInPart,
           class RunInPartWide>
-int launch_matmul_activation_backward(const T* x, const T* y, const float* bias, const T* d_z, T* d_x, T* d_y,
-                                      float* d_bias, int64_t M, int64_t K, int64_t N, void* workspace,
-                                      int64_t workspace_bytes, void* stream, Run run, RunWide run_wide,
-                                      RunInPart run_in_part, RunInPartWide run_in_part_wide) {
+int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const float* bias, const T* d_z,
+                                               T* d_x, T* d_y, float* d_bias, int64_t M, int64_t K, int64_t N,
+                                               void* workspace, int64_t workspace_bytes, void* stream,
+                                               Run run, RunWide run_wide, RunInPart run_in_part,
+                                               RunInPartWide run_in_part_wide) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return status;
   const Array arrays[] = {{1, x, {M, K}},
                           {2, y, {K, N}},
@@ -695,8 +734,15 @@ int launch_matmul_activation_backward(const T* x, const T* y, const float* bias,
 }
 
 // The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t K, int64_t N) {
+  if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
+  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  return MatmulActivationBackwardIdentityWorkspace(M, K, N).bytes;
+}
+
+// The bytes of the workspace, or a status as a negative number.
 template <class Space, class SpaceInPart>
-int64_t workspace_of_matmul_activation_backward(int64_t M, int64_t K, int64_t N) {
+int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
   return std::max(Space(M, K, N).bytes, SpaceInPart(M, K, N).bytes);
@@ -705,51 +751,41 @@ int64_t workspace_of_matmul_activation_backward(int64_t M, int64_t K, int64_t N)
 }  // namespace
 
 extern "C" int64_t matmul_activation_backward_identity_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
-                                                 MatmulActivationBackwardIdentityInPartWorkspace>(M, K, N);
+  return workspace_of_matmul_activation_backward_identity_f32(M, K, N);
 }
 extern "C" int matmul_activation_backward_identity_f32_cuda(const float* x, const float* y, const float* bias,
                                                             const float* d_z, float* d_x, float* d_y,
                                                             float* d_bias, int64_t M, int64_t K, int64_t N,
                                                             void* workspace, int64_t workspace_bytes,
                                                             void* stream) {
-  return launch_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
-                                           MatmulActivationBackwardIdentityInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
-      matmul_activation_backward_identity<int32_t, float>,
-      matmul_activation_backward_identity<int64_t, float>,
-      matmul_activation_backward_identity_in_part<int32_t, float>,
-      matmul_activation_backward_identity_in_part<int64_t, float>);
+  return launch_matmul_activation_backward_identity_f32<float>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N,
+                                                               workspace, workspace_bytes, stream);
 }
 
 extern "C" int64_t matmul_activation_backward_identity_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
-                                                 MatmulActivationBackwardIdentityInPartWorkspace>(M, K, N);
+  return workspace_of_matmul_activation_backward_identity_f32(M, K, N);
 }
 extern "C" int matmul_activation_backward_identity_bf16_cuda(const uint16_t* x, const uint16_t* y,
                                                              const float* bias, const uint16_t* d_z,
                                                              uint16_t* d_x, uint16_t* d_y, float* d_bias,
                                                              int64_t M, int64_t K, int64_t N, void* workspace,
                                                              int64_t workspace_bytes, void* stream) {
-  return launch_matmul_activation_backward<MatmulActivationBackwardIdentityWorkspace,
-                                           MatmulActivationBackwardIdentityInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
-      matmul_activation_backward_identity<int32_t, BF16>, matmul_activation_backward_identity<int64_t, BF16>,
-      matmul_activation_backward_identity_in_part<int32_t, BF16>,
-      matmul_activation_backward_identity_in_part<int64_t, BF16>);
+  return launch_matmul_activation_backward_identity_f32<BF16>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N,
+                                                              workspace, workspace_bytes, stream);
 }
 
 extern "C" int64_t matmul_activation_backward_relu_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
-                                                 MatmulActivationBackwardReluInPartWorkspace>(M, K, N);
+  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                          MatmulActivationBackwardReluInPartWorkspace>(M, K,
+                                                                                                       N);
 }
 extern "C" int matmul_activation_backward_relu_f32_cuda(const float* x, const float* y, const float* bias,
                                                         const float* d_z, float* d_x, float* d_y,
                                                         float* d_bias, int64_t M, int64_t K, int64_t N,
                                                         void* workspace, int64_t workspace_bytes,
                                                         void* stream) {
-  return launch_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
-                                           MatmulActivationBackwardReluInPartWorkspace>(
+  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                    MatmulActivationBackwardReluInPartWorkspace>(
       x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
       matmul_activation_backward_relu<int32_t, float>, matmul_activation_backward_relu<int64_t, float>,
       matmul_activation_backward_relu_in_part<int32_t, float>,
@@ -757,16 +793,17 @@ extern "C" int matmul_activation_backward_relu_f32_cuda(const float* x, const fl
 }
 
 extern "C" int64_t matmul_activation_backward_relu_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
-                                                 MatmulActivationBackwardReluInPartWorkspace>(M, K, N);
+  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                          MatmulActivationBackwardReluInPartWorkspace>(M, K,
+                                                                                                       N);
 }
 extern "C" int matmul_activation_backward_relu_bf16_cuda(const uint16_t* x, const uint16_t* y,
                                                          const float* bias, const uint16_t* d_z,
                                                          uint16_t* d_x, uint16_t* d_y, float* d_bias,
                                                          int64_t M, int64_t K, int64_t N, void* workspace,
                                                          int64_t workspace_bytes, void* stream) {
-  return launch_matmul_activation_backward<MatmulActivationBackwardReluWorkspace,
-                                           MatmulActivationBackwardReluInPartWorkspace>(
+  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
+                                                    MatmulActivationBackwardReluInPartWorkspace>(
       x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
       matmul_activation_backward_relu<int32_t, BF16>, matmul_activation_backward_relu<int64_t, BF16>,
       matmul_activation_backward_relu_in_part<int32_t, BF16>,
@@ -774,16 +811,17 @@ extern "C" int matmul_activation_backward_relu_bf16_cuda(const uint16_t* x, cons
 }
 
 extern "C" int64_t matmul_activation_backward_gelu_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
-                                                 MatmulActivationBackwardGeluInPartWorkspace>(M, K, N);
+  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                          MatmulActivationBackwardGeluInPartWorkspace>(M, K,
+                                                                                                       N);
 }
 extern "C" int matmul_activation_backward_gelu_f32_cuda(const float* x, const float* y, const float* bias,
                                                         const float* d_z, float* d_x, float* d_y,
                                                         float* d_bias, int64_t M, int64_t K, int64_t N,
                                                         void* workspace, int64_t workspace_bytes,
                                                         void* stream) {
-  return launch_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
-                                           MatmulActivationBackwardGeluInPartWorkspace>(
+  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                    MatmulActivationBackwardGeluInPartWorkspace>(
       x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
       matmul_activation_backward_gelu<int32_t, float>, matmul_activation_backward_gelu<int64_t, float>,
       matmul_activation_backward_gelu_in_part<int32_t, float>,
@@ -791,16 +829,17 @@ extern "C" int matmul_activation_backward_gelu_f32_cuda(const float* x, const fl
 }
 
 extern "C" int64_t matmul_activation_backward_gelu_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
-                                                 MatmulActivationBackwardGeluInPartWorkspace>(M, K, N);
+  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                          MatmulActivationBackwardGeluInPartWorkspace>(M, K,
+                                                                                                       N);
 }
 extern "C" int matmul_activation_backward_gelu_bf16_cuda(const uint16_t* x, const uint16_t* y,
                                                          const float* bias, const uint16_t* d_z,
                                                          uint16_t* d_x, uint16_t* d_y, float* d_bias,
                                                          int64_t M, int64_t K, int64_t N, void* workspace,
                                                          int64_t workspace_bytes, void* stream) {
-  return launch_matmul_activation_backward<MatmulActivationBackwardGeluWorkspace,
-                                           MatmulActivationBackwardGeluInPartWorkspace>(
+  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
+                                                    MatmulActivationBackwardGeluInPartWorkspace>(
       x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
       matmul_activation_backward_gelu<int32_t, BF16>, matmul_activation_backward_gelu<int64_t, BF16>,
       matmul_activation_backward_gelu_in_part<int32_t, BF16>,

@@ -30,7 +30,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -205,8 +205,7 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
                                                  const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                                  float* d_bias, int64_t M, int64_t K, int64_t N) {
   (void)bias;
-  float slope_x = 0.0f;
-  if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) slope_x = 1.0f;
+  const float slope_x = 1.0f;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 256) {
@@ -450,12 +449,18 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluInPartWorkspace {
-  int64_t slope_x;
-  int64_t bytes = 0;
+  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
     slope_x = reserve(bytes, M * N, 4);
+    v = reserve(bytes, M * N, 4);
+    sum_x_y_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -464,28 +469,35 @@ struct MatmulActivationBackwardReluInPartWorkspace {
 template <class T>
 void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                              const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                             float* d_bias, int64_t M, int64_t K, int64_t N,
-                                             char* workspace) {
+                                             float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
+                                             int64_t threads) {
   const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
+  float* const v = reinterpret_cast<float*>(workspace + space.v);
+  char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_x_y_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y)
+            IN_SET { store(&v[m * N + n], active, sum_x_y + load(&bias[n], active)); });
+  });
   const int64_t n_part = share_of(N, 1, columns_of(M * (kBytes<T> + kBytes<Value<T>>), 512));
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
       for (int64_t m = 0; m < M; ++m) {
+        // One pass along n: fills slope_x.
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) {
-            Lanes<float, kLanes32> sum_x_y = 0.0f;
-            // One pass along k: sum_x_y.
-            for (int64_t k = 0; k < K; ++k) {
-              sum_x_y =
-                  multiply_add(to_value<T>(load(&y[k * N + n], active)), to_value<T>(x[m * K + k]), sum_x_y);
-            }
-            const auto v = sum_x_y + load(&bias[n], active);
-            store(&slope_x[m * N + n], active,
-                  convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0)));
-          }
+          store(&slope_x[m * N + n], active,
+                convert<float>(choose(load(&v[m * N + n], active) > 0.0f, Lanes<int32_t, kLanes32>(1), 0)));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
@@ -783,12 +795,18 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardGeluInPartWorkspace {
-  int64_t slope_x;
-  int64_t bytes = 0;
+  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
+  int64_t thread_bytes = 0, bytes = 0;
 
   explicit MatmulActivationBackwardGeluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
     slope_x = reserve(bytes, M * N, 4);
+    v = reserve(bytes, M * N, 4);
+    sum_x_y_panels =
+        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_own_panels = reserve(
+        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -797,28 +815,37 @@ struct MatmulActivationBackwardGeluInPartWorkspace {
 template <class T>
 void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                              const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                             float* d_bias, int64_t M, int64_t K, int64_t N,
-                                             char* workspace) {
+                                             float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
+                                             int64_t threads) {
   const MatmulActivationBackwardGeluInPartWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
+  float* const v = reinterpret_cast<float*>(workspace + space.v);
+  char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_x_y_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_y.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        [=](auto& right, int64_t k, int64_t n, auto active)
+            IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
+        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
+        [=](int64_t m, int64_t n, auto active, auto sum_x_y)
+            IN_SET { store(&v[m * N + n], active, sum_x_y + load(&bias[n], active)); });
+  });
   const int64_t n_part = share_of(N, 1, columns_of(M * (kBytes<T> + kBytes<Value<T>>), 512));
   in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
       for (int64_t m = 0; m < M; ++m) {
+        // One pass along n: fills slope_x.
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          if (d_x != nullptr || d_y != nullptr || d_bias != nullptr) {
-            Lanes<float, kLanes32> sum_x_y = 0.0f;
-            // One pass along k: sum_x_y.
-            for (int64_t k = 0; k < K; ++k) {
-              sum_x_y =
-                  multiply_add(to_value<T>(load(&y[k * N + n], active)), to_value<T>(x[m * K + k]), sum_x_y);
-            }
-            const auto v = sum_x_y + load(&bias[n], active);
-            store(&slope_x[m * N + n], active,
-                  0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
-          }
+          store(&slope_x[m * N + n], active,
+                0.5f * (1.0f + erf(0.70710677f * load(&v[m * N + n], active))) +
+                    0.3989423f * load(&v[m * N + n], active) *
+                        exp(-0.5f * load(&v[m * N + n], active) * load(&v[m * N + n], active)));
         });
       }
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
@@ -925,9 +952,9 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
     return 0;
   }
   const SpaceInPart space(M, K, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data);
+  run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, memory.threads);
   return 0;
 }
 
@@ -943,7 +970,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
-  return std::max(bytes_of_team(Space(M, K, N)), SpaceInPart(M, K, N).bytes);
+  return std::max(bytes_of_team(Space(M, K, N)), bytes_of_team(SpaceInPart(M, K, N)));
 }
 
 }  // namespace KGEN_SET

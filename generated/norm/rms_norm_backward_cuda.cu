@@ -166,48 +166,36 @@ cudaError_t rms_norm_backward(const Stored<T>* x, const Value<T>* gamma, const S
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RmsNormBackwardInPartWorkspace {
-  int64_t product_x;
+  int64_t scale_x;
   int64_t bytes = 0;
 
   explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
-    product_x = reserve(bytes, rows * N, kBytes<Value<T>>);
+    (void)N;
+    scale_x = reserve(bytes, rows, kBytes<Value<T>>);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     rms_norm_backward_in_part_part1_kernel(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
-                                           Stored<T>* d_x, Value<T>* d_gamma, Index rows, Index N,
-                                           Value<T>* product_x) {
+                                           Stored<T>* d_x, Index rows, Index N, Value<T>* scale_x) {
   for (Index item = Index(blockIdx.x); item < rows; item += Index(gridDim.x)) {
     const Index row = item;
-    Value<T> scale_x = Value<T>(0);
-    if (d_x != nullptr || d_gamma != nullptr) {
-      Value<T> sum_x_squared = Value<T>(0);
-      Value<T> sum_x_squared_own = Value<T>(0);
-      for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
-           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
-        const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
+    Value<T> sum_x_squared = Value<T>(0);
+    Value<T> sum_x_squared_own = Value<T>(0);
+    for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
+         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+      const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
+      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
 #pragma unroll
-        for (int i = 0; i < 16 / kBytes<T>; ++i) {
-          if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
-        }
+      for (int i = 0; i < 16 / kBytes<T>; ++i) {
+        if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
-      sum_x_squared = sum_x_squared +
-                      block_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
-      scale_x = rsqrt(sum_x_squared / Value<T>(int64_t(N)) + Value<T>(1e-06));
-      for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
-           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
-        const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
-        Pack<Value<T>, 16 / kBytes<T>> product_x_pack;
-#pragma unroll
-        for (int i = 0; i < 16 / kBytes<T>; ++i) product_x_pack[i] = to_value<T>(x_pack[i]) * scale_x;
-        store_pack<kWide>(&product_x[row * N + n_first], product_x_pack, remaining);
-      }
-      __syncthreads();
     }
+    sum_x_squared =
+        sum_x_squared + block_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    if (threadIdx.x == 0) scale_x[row] = rsqrt(sum_x_squared / Value<T>(int64_t(N)) + Value<T>(1e-06));
+    __syncthreads();
     if (d_x != nullptr) {
       Value<T> sum_d_y_x_gamma = Value<T>(0);
       Value<T> sum_d_y_x_gamma_own = Value<T>(0);
@@ -228,10 +216,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       sum_d_y_x_gamma = sum_d_y_x_gamma + block_fold(sum_d_y_x_gamma_own,
                                                      [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
       for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
+        const Value<T> product_x = to_value<T>(x[row * N + n]) * scale_x[row];
         d_x[row * N + n] =
             to_stored<T>((to_value<T>(d_y[row * N + n]) * gamma[n] -
-                          scale_x * product_x[row * N + n] * (sum_d_y_x_gamma / Value<T>(int64_t(N)))) *
-                         scale_x);
+                          scale_x[row] * product_x * (sum_d_y_x_gamma / Value<T>(int64_t(N)))) *
+                         scale_x[row]);
       }
       __syncthreads();
     }
@@ -240,8 +229,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    rms_norm_backward_in_part_part2_kernel(const Stored<T>* d_y, Value<T>* d_gamma, Index rows, Index N,
-                                           Value<T>* product_x) {
+    rms_norm_backward_in_part_part2_kernel(const Stored<T>* x, const Stored<T>* d_y, Value<T>* d_gamma,
+                                           Index rows, Index N, Value<T>* scale_x) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
@@ -249,7 +238,8 @@ __global__ void __launch_bounds__(256)
     Value<T> sum_d_y_product_x = Value<T>(0);
     // One pass along row: sum_d_y_product_x.
     for (Index row = 0; row < rows; ++row) {
-      sum_d_y_product_x += to_value<T>(d_y[row * N + n]) * product_x[row * N + n];
+      const Value<T> product_x = to_value<T>(x[row * N + n]) * scale_x[row];
+      sum_d_y_product_x += to_value<T>(d_y[row * N + n]) * product_x;
     }
     d_gamma[n] = sum_d_y_product_x;
   }
@@ -261,18 +251,18 @@ cudaError_t rms_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma,
                                       char* workspace, cudaStream_t stream) {
   const RmsNormBackwardInPartWorkspace<T> space(rows, N);
   {
-    const bool wide = aligned({x, workspace, d_y, gamma}) && N % (16 / kBytes<T>) == 0;
+    const bool wide = aligned({x, d_y, gamma}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
             launch(wide ? rms_norm_backward_in_part_part1_kernel<true, Index, T>
                         : rms_norm_backward_in_part_part1_kernel<false, Index, T>,
                    smaller(rows, int64_t{1} << 30), block_threads(N, rows), 512, stream, x, gamma, d_y, d_x,
-                   d_gamma, rows, N, reinterpret_cast<Value<T>*>(workspace + space.product_x));
+                   rows, N, reinterpret_cast<Value<T>*>(workspace + space.scale_x));
         error != cudaSuccess)
       return error;
   }
   if (const cudaError_t error =
-          launch(rms_norm_backward_in_part_part2_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream, d_y,
-                 d_gamma, rows, N, reinterpret_cast<Value<T>*>(workspace + space.product_x));
+          launch(rms_norm_backward_in_part_part2_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream, x, d_y,
+                 d_gamma, rows, N, reinterpret_cast<Value<T>*>(workspace + space.scale_x));
       error != cudaSuccess)
     return error;
   return cudaSuccess;

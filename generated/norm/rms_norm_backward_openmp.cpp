@@ -34,7 +34,7 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -323,11 +323,12 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RmsNormBackwardInPartWorkspace {
-  int64_t product_x;
+  int64_t scale_x;
   int64_t bytes = 0;
 
   explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
-    product_x = reserve(bytes, rows * N, kBytes<T>);
+    (void)N;
+    scale_x = reserve(bytes, rows, kBytes<T>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -337,30 +338,26 @@ template <class T>
 void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_gamma, int64_t rows,
                                int64_t N, char* workspace) {
   const RmsNormBackwardInPartWorkspace<T> space(rows, N);
-  T* const product_x = reinterpret_cast<T*>(workspace + space.product_x);
+  T* const scale_x = reinterpret_cast<T*>(workspace + space.scale_x);
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      T scale_x = T(0);
-      if (d_x != nullptr || d_gamma != nullptr) {
-        T sum_x_squared = T(0);
-        // One pass along n: sum_x_squared.
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<T, kLanesOf<T>> sum_x_squared_lanes = T(0);
-          for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
-                                 [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
-                                   const auto x_here = load_once(&x[row * N + n], active);
-                                   add_product(sum_x_squared_lanes, active, x_here, x_here);
-                                 });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-        }
-        scale_x = rsqrt(sum_x_squared / T(N) + T(1e-06));
-        // One pass along n: fills product_x.
-        for_lanes<kLanesOf<T>>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&product_x[row * N + n], active, load(&x[row * N + n], active) * scale_x);
-        });
+      const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
+      T sum_x_squared = T(0);
+      // One pass along n: sum_x_squared.
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<T, kLanesOf<T>> sum_x_squared_lanes = T(0);
+        for_lanes<kLanesOf<T>>(n_block, smaller(n_block + 4096, N),
+                               [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                                 if (from_memory) prefetch_soon(2048, &x[row * N + n]);
+                                 const auto x_here = load_once(&x[row * N + n], active);
+                                 add_product(sum_x_squared_lanes, active, x_here, x_here);
+                               });
+        sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
+      const T scale_x_here = rsqrt(sum_x_squared / T(N) + T(1e-06));
+      scale_x[row] = scale_x_here;
       if (d_x != nullptr) {
         T sum_d_y_x_gamma = T(0);
         // One pass along n: sum_d_y_x_gamma.
@@ -377,10 +374,11 @@ void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x,
         }
         // One pass along n: fills d_x.
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
+          const auto product_x = load(&x[row * N + n], active) * scale_x_here;
           store_around(&d_x[row * N + n], active,
                        (load(&d_y[row * N + n], active) * load(&gamma[n], active) -
-                        scale_x * load(&product_x[row * N + n], active) * (sum_d_y_x_gamma / T(N))) *
-                           scale_x,
+                        scale_x_here * product_x * (sum_d_y_x_gamma / T(N))) *
+                           scale_x_here,
                        around_caches);
         });
       }
@@ -395,8 +393,8 @@ void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x,
           Vector<T> sum_d_y_product_x = T(0);
           // One pass along row: sum_d_y_product_x.
           for (int64_t row = 0; row < rows; ++row) {
-            sum_d_y_product_x = multiply_add(load(&d_y[row * N + n], active),
-                                             load(&product_x[row * N + n], active), sum_d_y_product_x);
+            const auto product_x = load(&x[row * N + n], active) * scale_x[row];
+            sum_d_y_product_x = multiply_add(load(&d_y[row * N + n], active), product_x, sum_d_y_product_x);
           }
           store(&d_gamma[n], active, sum_d_y_product_x);
         }
@@ -682,11 +680,12 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardKernelInPartWorkspace {
-  int64_t product_x;
+  int64_t scale_x;
   int64_t bytes = 0;
 
   explicit RmsNormBackwardKernelInPartWorkspace(int64_t rows, int64_t N) {
-    product_x = reserve(bytes, rows * N, 4);
+    (void)N;
+    scale_x = reserve(bytes, rows, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -697,30 +696,26 @@ void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, con
                                       uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
                                       char* workspace) {
   const RmsNormBackwardKernelInPartWorkspace space(rows, N);
-  float* const product_x = reinterpret_cast<float*>(workspace + space.product_x);
+  float* const scale_x = reinterpret_cast<float*>(workspace + space.scale_x);
   const bool around_caches = rows * N * 2 >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
-      float scale_x = 0.0f;
-      if (d_x != nullptr || d_gamma != nullptr) {
-        float sum_x_squared = 0.0f;
-        // One pass along n: sum_x_squared.
-        for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-          Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
-          for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                              [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
-                                const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
-                                add_product(sum_x_squared_lanes, active, x_here, x_here);
-                              });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-        }
-        scale_x = rsqrt(sum_x_squared / float(N) + 1e-06f);
-        // One pass along n: fills product_x.
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&product_x[row * N + n], active, to_value<T>(load(&x[row * N + n], active)) * scale_x);
-        });
+      const bool from_memory = rows * N * 2 >= kBeyondCaches;
+      float sum_x_squared = 0.0f;
+      // One pass along n: sum_x_squared.
+      for (int64_t n_block = 0; n_block < N; n_block += 4096) {
+        Sum<float, kLanes32> sum_x_squared_lanes = 0.0f;
+        for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
+                            [=, &sum_x_squared_lanes](int64_t n, auto active) IN_SET {
+                              if (from_memory) prefetch_soon(2048, &x[row * N + n]);
+                              const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
+                              add_product(sum_x_squared_lanes, active, x_here, x_here);
+                            });
+        sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
       }
+      const float scale_x_here = rsqrt(sum_x_squared / float(N) + 1e-06f);
+      scale_x[row] = scale_x_here;
       if (d_x != nullptr) {
         float sum_d_y_x_gamma = 0.0f;
         // One pass along n: sum_d_y_x_gamma.
@@ -737,12 +732,12 @@ void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, con
         }
         // One pass along n: fills d_x.
         for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
-          store_around(
-              &d_x[row * N + n], active,
-              to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active) -
-                            scale_x * load(&product_x[row * N + n], active) * (sum_d_y_x_gamma / float(N))) *
-                           scale_x),
-              around_caches);
+          const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x_here;
+          store_around(&d_x[row * N + n], active,
+                       to_stored<T>((to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active) -
+                                     scale_x_here * product_x * (sum_d_y_x_gamma / float(N))) *
+                                    scale_x_here),
+                       around_caches);
         });
       }
     }
@@ -756,8 +751,9 @@ void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, con
           Lanes<float, kLanes32> sum_d_y_product_x = 0.0f;
           // One pass along row: sum_d_y_product_x.
           for (int64_t row = 0; row < rows; ++row) {
-            sum_d_y_product_x = multiply_add(to_value<T>(load(&d_y[row * N + n], active)),
-                                             load(&product_x[row * N + n], active), sum_d_y_product_x);
+            const auto product_x = to_value<T>(load(&x[row * N + n], active)) * scale_x[row];
+            sum_d_y_product_x =
+                multiply_add(to_value<T>(load(&d_y[row * N + n], active)), product_x, sum_d_y_product_x);
           }
           store(&d_gamma[n], active, sum_d_y_product_x);
         }

@@ -33,10 +33,9 @@
 //   it.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
 //   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
-//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what
-//   is in it does not matter; calls in two streams need two. What the function allocates is taken and
-//   given back in the stream: a graph that captures that can be no child of another.
+//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
+//   matter; calls in two streams need two. What the function allocates is taken and given back in the
+//   stream: a graph that captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   linear_recurrence_backward_error explains it.
 

@@ -11,7 +11,6 @@
 
 #include "linear_recurrence_backward.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cuda_runtime.h>
 
@@ -130,10 +129,12 @@ __global__ void __launch_bounds__(256)
                            d_h[(b * S + s) * C + c];
     const float running_d_h_from_end = carried_d_h_from_end;
     const float running_a = running_d_h_from_end;
-    d_a[(b * S + s) * C + c] =
-        running_a *
-        (int64_t(s) == 0 ? 0.0f : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0f));
-    d_x[(b * S + s) * C + c] = running_a;
+    if (d_a != nullptr) {
+      d_a[(b * S + s) * C + c] =
+          running_a *
+          (int64_t(s) == 0 ? 0.0f : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0f));
+    }
+    if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a;
   }
 }
 
@@ -165,91 +166,6 @@ cudaError_t linear_recurrence_backward_f32(const float* a, const float* h, const
           launch(linear_recurrence_backward_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
                  stream, a, h, d_h, d_a, d_x, B, S, C, S_shares,
                  reinterpret_cast<float*>(workspace + space.share_start_from_end));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct LinearRecurrenceBackwardF32InPartWorkspace {
-  int64_t linear_recurrence_backward_f32_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit LinearRecurrenceBackwardF32InPartWorkspace(int64_t B, int64_t S, int64_t C) {
-    linear_recurrence_backward_f32_in_part_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(S, 4) + padded_bytes(S, 4), 32768, smaller(B * C, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    linear_recurrence_backward_f32_in_part_kernel(const float* a, const float* h, const float* d_h,
-                                                  float* d_a, float* d_x, Index B, Index S, Index C,
-                                                  char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const running_a = take<float>(tile, S);
-  float* const running_d_h_from_end = take<float>(tile, S);
-  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
-    const Index b = Index(item / C);
-    const Index c = Index(item % C);
-    if (d_a != nullptr || d_x != nullptr) {
-      float carried_d_h_from_end = 0.0f;
-      const Index tile_length = Index(blockDim.x);
-      for (Index s_tile = Index((S + tile_length - 1) / tile_length) * tile_length;
-           (s_tile -= tile_length) >= 0;) {
-        const Index s = s_tile + Index(threadIdx.x);
-        const float running_d_h_from_end_factor =
-            s < S ? (int64_t(s) == int64_t(S) - 1
-                         ? 0.0f
-                         : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f))
-                  : 1.0f;
-        const float running_d_h_from_end_term = s < S ? d_h[(b * S + s) * C + c] : 0.0f;
-        const float running_d_h_from_end_own = block_scan_linear<true, false>(
-            carried_d_h_from_end, running_d_h_from_end_factor, running_d_h_from_end_term);
-        if (s < S) running_d_h_from_end[s] = running_d_h_from_end_own;
-      }
-      __syncthreads();
-      for (Index s_first = Index(threadIdx.x) * 4; s_first < S; s_first += Index(blockDim.x) * 4) {
-        const Index remaining = Index(S - s_first);
-        const auto running_d_h_from_end_pack =
-            load_pack<4, 1, kWide>(&running_d_h_from_end[s_first], remaining);
-        Pack<float, 4> running_a_pack;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) running_a_pack[i] = running_d_h_from_end_pack[i];
-        store_pack<kWide>(&running_a[s_first], running_a_pack, remaining);
-      }
-      __syncthreads();
-    }
-    for (Index s = Index(threadIdx.x); s < S; s += Index(blockDim.x)) {
-      if (d_a != nullptr) {
-        d_a[(b * S + s) * C + c] =
-            running_a[s] * (int64_t(s) == 0
-                                ? 0.0f
-                                : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0f));
-      }
-      if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a[s];
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-cudaError_t linear_recurrence_backward_f32_in_part(const float* a, const float* h, const float* d_h,
-                                                   float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
-                                                   char* workspace, cudaStream_t stream) {
-  const LinearRecurrenceBackwardF32InPartWorkspace space(B, S, C);
-  const int64_t tile_bytes = padded_bytes(S, 4) + padded_bytes(S, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles =
-      in_shared ? nullptr : workspace + space.linear_recurrence_backward_f32_in_part_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? linear_recurrence_backward_f32_in_part_kernel<true, Index>
-                      : linear_recurrence_backward_f32_in_part_kernel<false, Index>,
-                 smaller(B * C, in_shared ? int64_t{1} << 30 : 1024), block_threads(S, B * C),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, a, h, d_h, d_a, d_x, B, S,
-                 C, tiles, tile_bytes);
       error != cudaSuccess)
     return error;
   return cudaSuccess;
@@ -359,10 +275,12 @@ __global__ void __launch_bounds__(256)
                            d_h[(b * S + s) * C + c];
     const double running_d_h_from_end = carried_d_h_from_end;
     const double running_a = running_d_h_from_end;
-    d_a[(b * S + s) * C + c] =
-        running_a *
-        (int64_t(s) == 0 ? 0.0 : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0));
-    d_x[(b * S + s) * C + c] = running_a;
+    if (d_a != nullptr) {
+      d_a[(b * S + s) * C + c] =
+          running_a *
+          (int64_t(s) == 0 ? 0.0 : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0));
+    }
+    if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a;
   }
 }
 
@@ -399,97 +317,11 @@ cudaError_t linear_recurrence_backward_f64(const double* a, const double* h, con
   return cudaSuccess;
 }
 
-// Where the intermediates lie in the workspace.
-struct LinearRecurrenceBackwardF64InPartWorkspace {
-  int64_t linear_recurrence_backward_f64_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit LinearRecurrenceBackwardF64InPartWorkspace(int64_t B, int64_t S, int64_t C) {
-    linear_recurrence_backward_f64_in_part_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(S, 8) + padded_bytes(S, 8), 32768, smaller(B * C, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    linear_recurrence_backward_f64_in_part_kernel(const double* a, const double* h, const double* d_h,
-                                                  double* d_a, double* d_x, Index B, Index S, Index C,
-                                                  char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  double* const running_a = take<double>(tile, S);
-  double* const running_d_h_from_end = take<double>(tile, S);
-  for (Index item = Index(blockIdx.x); item < B * C; item += Index(gridDim.x)) {
-    const Index b = Index(item / C);
-    const Index c = Index(item % C);
-    if (d_a != nullptr || d_x != nullptr) {
-      double carried_d_h_from_end = 0.0;
-      const Index tile_length = Index(blockDim.x);
-      for (Index s_tile = Index((S + tile_length - 1) / tile_length) * tile_length;
-           (s_tile -= tile_length) >= 0;) {
-        const Index s = s_tile + Index(threadIdx.x);
-        const double running_d_h_from_end_factor =
-            s < S ? (int64_t(s) == int64_t(S) - 1
-                         ? 0.0
-                         : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0))
-                  : 1.0;
-        const double running_d_h_from_end_term = s < S ? d_h[(b * S + s) * C + c] : 0.0;
-        const double running_d_h_from_end_own = block_scan_linear<true, false>(
-            carried_d_h_from_end, running_d_h_from_end_factor, running_d_h_from_end_term);
-        if (s < S) running_d_h_from_end[s] = running_d_h_from_end_own;
-      }
-      __syncthreads();
-      for (Index s_first = Index(threadIdx.x) * 2; s_first < S; s_first += Index(blockDim.x) * 2) {
-        const Index remaining = Index(S - s_first);
-        const auto running_d_h_from_end_pack =
-            load_pack<2, 1, kWide>(&running_d_h_from_end[s_first], remaining);
-        Pack<double, 2> running_a_pack;
-#pragma unroll
-        for (int i = 0; i < 2; ++i) running_a_pack[i] = running_d_h_from_end_pack[i];
-        store_pack<kWide>(&running_a[s_first], running_a_pack, remaining);
-      }
-      __syncthreads();
-    }
-    for (Index s = Index(threadIdx.x); s < S; s += Index(blockDim.x)) {
-      if (d_a != nullptr) {
-        d_a[(b * S + s) * C + c] =
-            running_a[s] *
-            (int64_t(s) == 0 ? 0.0 : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0));
-      }
-      if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a[s];
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index>
-cudaError_t linear_recurrence_backward_f64_in_part(const double* a, const double* h, const double* d_h,
-                                                   double* d_a, double* d_x, int64_t B, int64_t S, int64_t C,
-                                                   char* workspace, cudaStream_t stream) {
-  const LinearRecurrenceBackwardF64InPartWorkspace space(B, S, C);
-  const int64_t tile_bytes = padded_bytes(S, 8) + padded_bytes(S, 8);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles =
-      in_shared ? nullptr : workspace + space.linear_recurrence_backward_f64_in_part_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? linear_recurrence_backward_f64_in_part_kernel<true, Index>
-                      : linear_recurrence_backward_f64_in_part_kernel<false, Index>,
-                 smaller(B * C, in_shared ? int64_t{1} << 30 : 1024), block_threads(S, B * C),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, a, h, d_h, d_a, d_x, B, S,
-                 C, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
 // Checks the arguments, then runs.
-template <class Space, class SpaceInPart, class T, class Run, class RunWide, class RunInPart,
-          class RunInPartWide>
+template <class Space, class T, class Run, class RunWide>
 int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d_a, T* d_x, int64_t B,
                                       int64_t S, int64_t C, void* workspace, int64_t workspace_bytes,
-                                      void* stream, Run run, RunWide run_wide, RunInPart run_in_part,
-                                      RunInPartWide run_in_part_wide) {
+                                      void* stream, Run run, RunWide run_wide) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return status;
   const Array arrays[] = {{1, a, {B, S, C}},
                           {2, h, {B, S, C}},
@@ -500,54 +332,41 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
   if (B == 0 || S == 0 || C == 0) return 0;
   const bool small = B * S * C < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  if (d_a != nullptr && d_x != nullptr) {
-    const Space space(B, S, C);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
-    if (memory.status != 0) return memory.status;
-    return cuda_status(small ? run(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue)
-                             : run_wide(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue));
-  }
-  const SpaceInPart space(B, S, C);
+  const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run_in_part(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue)
-                           : run_in_part_wide(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue));
+  return cuda_status(small ? run(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue)
+                           : run_wide(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space, class SpaceInPart>
+template <class Space>
 int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return -status;
   if (B == 0 || S == 0 || C == 0) return 0;
-  return std::max(Space(B, S, C).bytes, SpaceInPart(B, S, C).bytes);
+  return Space(B, S, C).bytes;
 }
 
 }  // namespace
 
 extern "C" int64_t linear_recurrence_backward_f32_cuda_workspace(int64_t B, int64_t S, int64_t C) {
-  return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
-                                                 LinearRecurrenceBackwardF32InPartWorkspace>(B, S, C);
+  return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(B, S, C);
 }
 extern "C" int linear_recurrence_backward_f32_cuda(const float* a, const float* h, const float* d_h,
                                                    float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
                                                    void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
-                                           LinearRecurrenceBackwardF32InPartWorkspace>(
+  return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(
       a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, stream,
-      linear_recurrence_backward_f32<int32_t>, linear_recurrence_backward_f32<int64_t>,
-      linear_recurrence_backward_f32_in_part<int32_t>, linear_recurrence_backward_f32_in_part<int64_t>);
+      linear_recurrence_backward_f32<int32_t>, linear_recurrence_backward_f32<int64_t>);
 }
 
 extern "C" int64_t linear_recurrence_backward_f64_cuda_workspace(int64_t B, int64_t S, int64_t C) {
-  return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
-                                                 LinearRecurrenceBackwardF64InPartWorkspace>(B, S, C);
+  return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(B, S, C);
 }
 extern "C" int linear_recurrence_backward_f64_cuda(const double* a, const double* h, const double* d_h,
                                                    double* d_a, double* d_x, int64_t B, int64_t S, int64_t C,
                                                    void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
-                                           LinearRecurrenceBackwardF64InPartWorkspace>(
+  return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(
       a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, stream,
-      linear_recurrence_backward_f64<int32_t>, linear_recurrence_backward_f64<int64_t>,
-      linear_recurrence_backward_f64_in_part<int32_t>, linear_recurrence_backward_f64_in_part<int64_t>);
+      linear_recurrence_backward_f64<int32_t>, linear_recurrence_backward_f64<int64_t>);
 }

@@ -8,14 +8,12 @@
 // Phase 3: threads share S_shares, B, C, neighbours along C.
 // Through the workspace: share_factor_a, share_total_a, share_start_from_end.
 // Bytes that linear_recurrence_backward_f32 must move: 12 * C * S * B read, 8 * C * S * B written.
-// Where an output is not wanted: one step after the other.
 
 #include "linear_recurrence_backward.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself, so that its kernels are compiled for each set of instructions.
 
-#include <algorithm>
 #include <cmath>
 
 #include "../kgen_openmp.h"
@@ -26,7 +24,7 @@
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 24
+#if KGEN_OPENMP_REVISION != 25
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -137,7 +135,6 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
     }
   }
   const int64_t c_part_length = share_of<2048>(C, S_shares * B);
-  const bool around_caches = B * S * C * 8 >= kBeyondCaches;
   in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
@@ -157,97 +154,28 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
           const bool from_memory = B * S * C * 4 >= kBeyondCaches;
           for (int64_t s = s_end; s-- > s_begin;) {
             // One pass along c: fills d_a and d_x.
-            for_lines<kLanes32>(
-                around_caches, &d_a[(b * S + s) * C + c_first], c_first, c_end,
-                [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
-                  if (from_memory)
-                    prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
-                                 c_end - c_first);
-                  store(
-                      &carried_d_h_from_end[c - c_first], active,
-                      multiply_add(
-                          s == S - 1 ? Lanes<float, kLanes32>(0.0f)
+            for_lanes<kLanes32>(c_first, c_end, [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
+              if (from_memory)
+                prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
+                             c_end - c_first);
+              store(&carried_d_h_from_end[c - c_first], active,
+                    multiply_add(s == S - 1
+                                     ? Lanes<float, kLanes32>(0.0f)
                                      : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f),
-                          load(&carried_d_h_from_end[c - c_first], active),
-                          load(&d_h[(b * S + s) * C + c], active)));
-                  const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
-                  const auto running_a = running_d_h_from_end;
-                  store_around(
-                      &d_a[(b * S + s) * C + c], active,
+                                 load(&carried_d_h_from_end[c - c_first], active),
+                                 load(&d_h[(b * S + s) * C + c], active)));
+              const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
+              const auto running_a = running_d_h_from_end;
+              if (d_a != nullptr) {
+                store(&d_a[(b * S + s) * C + c], active,
                       running_a *
                           (s == 0 ? Lanes<float, kLanes32>(0.0f)
-                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0f)),
-                      around_caches);
-                  store_around(&d_x[(b * S + s) * C + c], active, running_a, around_caches);
-                });
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  });
-}
-
-// Where the intermediates lie in the workspace.
-struct LinearRecurrenceBackwardF32InPartWorkspace {
-  int64_t running_a, running_d_h_from_end, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit LinearRecurrenceBackwardF32InPartWorkspace(int64_t B, int64_t S, int64_t C) {
-    running_a = reserve(thread_bytes, S, 4);
-    running_d_h_from_end = reserve(thread_bytes, S, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B, C});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-void linear_recurrence_backward_f32_in_part(const float* a, const float* h, const float* d_h, float* d_a,
-                                            float* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
-                                            int64_t threads) {
-  const LinearRecurrenceBackwardF32InPartWorkspace space(B, S, C);
-  in_team(product_of(B, S, C) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const running_a = reinterpret_cast<float*>(mine + space.running_a);
-    float* const running_d_h_from_end = reinterpret_cast<float*>(mine + space.running_d_h_from_end);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c = 0; c < C; ++c) {
-        if (d_a != nullptr || d_x != nullptr) {
-          float carried_d_h_from_end = 0.0f;
-          // One pass along s: running_d_h_from_end, from the end.
-          for_lanes_down<kLanes32>(0, S, [=, &carried_d_h_from_end](int64_t s, auto active) IN_SET {
-            store(
-                &running_d_h_from_end[s], active,
-                scan_linear<-1, false>(
-                    carried_d_h_from_end,
-                    keep(active,
-                         choose(
-                             Positions<kLanes32>{s} == S - 1, 0.0f,
-                             gather<float>(
-                                 s, active,
-                                 [&](int64_t s_at) IN_SET{
-                                      return inside(s_at + 1, S) ? a[(b * S + s_at + 1) * C + c] : 0.0f; })),
-                         1.0f),
-                    keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0f)));
-          });
-          // One pass along s: fills running_a.
-          for_lanes<kLanes32>(0, S, [=](int64_t s, auto active) IN_SET {
-            store(&running_a[s], active, load(&running_d_h_from_end[s], active));
-          });
-        }
-        // One pass along s: fills d_a and d_x.
-        for_lanes<kLanes32>(0, S, [=](int64_t s, auto active) IN_SET {
-          if (d_a != nullptr) {
-            const auto h_at = gather<float>(s, active, [&](int64_t s_at) IN_SET {
-              return inside(s_at - 1, S) ? h[(b * S + s_at - 1) * C + c] : 0.0f;
+                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0f)));
+              }
+              if (d_x != nullptr) store(&d_x[(b * S + s) * C + c], active, running_a);
             });
-            store_every(&d_a[(b * S + s) * C + c], C, active,
-                        load(&running_a[s], active) * choose(Positions<kLanes32>{s} == 0, 0.0f, h_at));
           }
-          if (d_x != nullptr) store_every(&d_x[(b * S + s) * C + c], C, active, load(&running_a[s], active));
-        });
+        }
       }
     }
   });
@@ -351,7 +279,6 @@ void linear_recurrence_backward_f64(const double* a, const double* h, const doub
     }
   }
   const int64_t c_part_length = share_of<1024>(C, S_shares * B);
-  const bool around_caches = B * S * C * 16 >= kBeyondCaches;
   in_parallel(product_of(B, S, C) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t s_share = 0; s_share < S_shares; ++s_share) {
@@ -371,105 +298,38 @@ void linear_recurrence_backward_f64(const double* a, const double* h, const doub
           const bool from_memory = B * S * C * 8 >= kBeyondCaches;
           for (int64_t s = s_end; s-- > s_begin;) {
             // One pass along c: fills d_a and d_x.
-            for_lines<kLanes64>(
-                around_caches, &d_a[(b * S + s) * C + c_first], c_first, c_end,
-                [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
-                  if (from_memory)
-                    prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
-                                 c_end - c_first);
-                  store(&carried_d_h_from_end[c - c_first], active,
-                        multiply_add(
-                            s == S - 1 ? Lanes<double, kLanes64>(0.0)
-                                       : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0),
-                            load(&carried_d_h_from_end[c - c_first], active),
-                            load(&d_h[(b * S + s) * C + c], active)));
-                  const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
-                  const auto running_a = running_d_h_from_end;
-                  store_around(
-                      &d_a[(b * S + s) * C + c], active,
+            for_lanes<kLanes64>(c_first, c_end, [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
+              if (from_memory)
+                prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
+                             c_end - c_first);
+              store(&carried_d_h_from_end[c - c_first], active,
+                    multiply_add(s == S - 1
+                                     ? Lanes<double, kLanes64>(0.0)
+                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0),
+                                 load(&carried_d_h_from_end[c - c_first], active),
+                                 load(&d_h[(b * S + s) * C + c], active)));
+              const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
+              const auto running_a = running_d_h_from_end;
+              if (d_a != nullptr) {
+                store(&d_a[(b * S + s) * C + c], active,
                       running_a *
                           (s == 0 ? Lanes<double, kLanes64>(0.0)
-                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0)),
-                      around_caches);
-                  store_around(&d_x[(b * S + s) * C + c], active, running_a, around_caches);
-                });
-          }
-        }
-      }
-    }
-    if (around_caches) finish_stores();
-  });
-}
-
-// Where the intermediates lie in the workspace.
-struct LinearRecurrenceBackwardF64InPartWorkspace {
-  int64_t running_a, running_d_h_from_end, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit LinearRecurrenceBackwardF64InPartWorkspace(int64_t B, int64_t S, int64_t C) {
-    running_a = reserve(thread_bytes, S, 8);
-    running_d_h_from_end = reserve(thread_bytes, S, 8);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B, C});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-void linear_recurrence_backward_f64_in_part(const double* a, const double* h, const double* d_h, double* d_a,
-                                            double* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
-                                            int64_t threads) {
-  const LinearRecurrenceBackwardF64InPartWorkspace space(B, S, C);
-  in_team(product_of(B, S, C) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    double* const running_a = reinterpret_cast<double*>(mine + space.running_a);
-    double* const running_d_h_from_end = reinterpret_cast<double*>(mine + space.running_d_h_from_end);
-    OMP(omp for collapse(2) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t c = 0; c < C; ++c) {
-        if (d_a != nullptr || d_x != nullptr) {
-          double carried_d_h_from_end = 0.0;
-          // One pass along s: running_d_h_from_end, from the end.
-          for_lanes_down<kLanes64>(0, S, [=, &carried_d_h_from_end](int64_t s, auto active) IN_SET {
-            store(&running_d_h_from_end[s], active,
-                  scan_linear<-1, false>(
-                      carried_d_h_from_end,
-                      keep(active,
-                           choose(
-                               Positions<kLanes64>{s} == S - 1, 0.0,
-                               gather<double>(
-                                   s, active,
-                                   [&](int64_t s_at) IN_SET{
-                                        return inside(s_at + 1, S) ? a[(b * S + s_at + 1) * C + c] : 0.0; })),
-                           1.0),
-                      keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0)));
-          });
-          // One pass along s: fills running_a.
-          for_lanes<kLanes64>(0, S, [=](int64_t s, auto active) IN_SET {
-            store(&running_a[s], active, load(&running_d_h_from_end[s], active));
-          });
-        }
-        // One pass along s: fills d_a and d_x.
-        for_lanes<kLanes64>(0, S, [=](int64_t s, auto active) IN_SET {
-          if (d_a != nullptr) {
-            const auto h_at = gather<double>(s, active, [&](int64_t s_at) IN_SET {
-              return inside(s_at - 1, S) ? h[(b * S + s_at - 1) * C + c] : 0.0;
+                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0)));
+              }
+              if (d_x != nullptr) store(&d_x[(b * S + s) * C + c], active, running_a);
             });
-            store_every(&d_a[(b * S + s) * C + c], C, active,
-                        load(&running_a[s], active) * choose(Positions<kLanes64>{s} == 0, 0.0, h_at));
           }
-          if (d_x != nullptr) store_every(&d_x[(b * S + s) * C + c], C, active, load(&running_a[s], active));
-        });
+        }
       }
     }
   });
 }
 
 // Checks the arguments, then runs.
-template <class Space, class SpaceInPart, class T, class Run, class RunInPart>
+template <class Space, class T, class Run>
 int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d_a, T* d_x, int64_t B,
-                                      int64_t S, int64_t C, void* workspace, int64_t workspace_bytes, Run run,
-                                      RunInPart run_in_part) {
+                                      int64_t S, int64_t C, void* workspace, int64_t workspace_bytes,
+                                      Run run) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return status;
   const Array arrays[] = {{1, a, {B, S, C}},
                           {2, h, {B, S, C}},
@@ -478,26 +338,19 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
                           {5, d_x, {B, S, C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || S == 0 || C == 0) return 0;
-  if (d_a != nullptr && d_x != nullptr) {
-    const Space space(B, S, C);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    run(a, h, d_h, d_a, d_x, B, S, C, memory.data);
-    return 0;
-  }
-  const SpaceInPart space(B, S, C);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Space space(B, S, C);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run_in_part(a, h, d_h, d_a, d_x, B, S, C, memory.data, memory.threads);
+  run(a, h, d_h, d_a, d_x, B, S, C, memory.data);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space, class SpaceInPart>
+template <class Space>
 int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return -status;
   if (B == 0 || S == 0 || C == 0) return 0;
-  return std::max(Space(B, S, C).bytes, bytes_of_team(SpaceInPart(B, S, C)));
+  return Space(B, S, C).bytes;
 }
 
 }  // namespace KGEN_SET
@@ -508,29 +361,23 @@ int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C)
 #if !defined(KGEN_SET)
 
 extern "C" int64_t linear_recurrence_backward_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
-                                                        LinearRecurrenceBackwardF32InPartWorkspace>(B, S, C))
+  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(B, S, C))
 }
 extern "C" int linear_recurrence_backward_f32_openmp(const float* a, const float* h, const float* d_h,
                                                      float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
                                                      void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace,
-                                                  LinearRecurrenceBackwardF32InPartWorkspace>(
-      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f32,
-      linear_recurrence_backward_f32_in_part))
+  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f32))
 }
 
 extern "C" int64_t linear_recurrence_backward_f64_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
-                                                        LinearRecurrenceBackwardF64InPartWorkspace>(B, S, C))
+  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(B, S, C))
 }
 extern "C" int linear_recurrence_backward_f64_openmp(const double* a, const double* h, const double* d_h,
                                                      double* d_a, double* d_x, int64_t B, int64_t S,
                                                      int64_t C, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace,
-                                                  LinearRecurrenceBackwardF64InPartWorkspace>(
-      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f64,
-      linear_recurrence_backward_f64_in_part))
+  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f64))
 }
 
 extern "C" const char* linear_recurrence_backward_openmp_instructions(void) {

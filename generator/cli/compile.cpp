@@ -5,6 +5,7 @@
 #include "rewrite/canonicalize.h"
 #include "rewrite/coalesce.h"
 #include "rewrite/drop_reports.h"
+#include "rewrite/masks.h"
 #include "rewrite/optional_outputs.h"
 #include "rewrite/share.h"
 #include "spec/sketch.h"
@@ -88,7 +89,7 @@ void dissolve_single_positions(const Spec &spec, const body::Body &body, Variati
 
 void lower(Variation &variation) {
   Diagnostics none; // what was legal stays legal
-  const Kernel shared = share_folds(variation.lowered);
+  const Kernel shared = compute_under_masks(share_folds(variation.lowered));
   variation.lowered = coalesce(guard_optional_outputs(shared));
   must_be_legal(variation.lowered);
   variation.lowered_facts = analyze(variation.lowered, none);

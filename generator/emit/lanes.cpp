@@ -173,14 +173,13 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
   case PlanNode::Kind::assign:
     if (!in_lanes(n.target))
       return false;
+    if (written_.count(&n) != 0 || placed(Standing::within, [&] { return record(n, siblings); }))
+      return true;
     return placed(analysis_.is_vector(n.target, lane_) ? Standing::named : Standing::alone, [&] {
-      if (std::any_of(n.coords.begin(), n.coords.end(),
-                      [&](const Coordinate &c) { return !is_identity(kernel_, c); })) {
-        if (!slice(n, siblings))
-          store_elsewhere(n);
-      } else {
+      if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+        store_elsewhere(n);
+      else
         set(n, siblings);
-      }
       return true;
     });
   case PlanNode::Kind::fold_init: {
@@ -414,17 +413,15 @@ std::string LanePrinter::replaced(VarId var, const std::string &place, const std
 }
 
 // At a place that depends on values which all lanes share.
-void LanePrinter::store_elsewhere(const PlanNode &n) { store_at(n.target, n.coords, stored_elsewhere(n), false); }
-
-std::string LanePrinter::stored_elsewhere(const PlanNode &n) {
+void LanePrinter::store_elsewhere(const PlanNode &n) {
   const Type type = kernel_.vars[n.target].type, from = kernel_.expr(n.value).type;
   note(type);
   if (const std::string bits = n.scatter_add ? "" : unconverted(n.value, type); !bits.empty())
-    return bits;
+    return store_at(n.target, n.coords, bits, false);
   Code value = varies(n.value) ? expression(n.value) : Code{widened(n.value, from)};
   if (n.scatter_add)
     value = {loaded(n.target, n.coords) + " + " + at_least(value, binding::kMultiply), binding::kAdd};
-  return stored(value, from, type);
+  store_at(n.target, n.coords, stored(value, from, type), false);
 }
 
 // What is stored keeps its old value in the lanes that take no part.

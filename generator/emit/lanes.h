@@ -146,13 +146,14 @@ private:
   std::string replaced(VarId var, const std::string &place, const std::string &value);
   void set_text(VarId var, const std::string &value, bool is_lanes, const std::vector<PlanNode> &siblings);
   void store_elsewhere(const PlanNode &node);
-  std::string stored_elsewhere(const PlanNode &node);
   void store_at(VarId var, const std::vector<Coordinate> &coords, const std::string &value, bool may_stream);
   int64_t fields_of(const PlanNode &loop);
   std::string record_of(const PlanNode &node, const PlanNode &loop, int64_t fields);
   bool records(const PlanNode &loop);
-  bool is_slice(const PlanNode &node, VarId target, int64_t field, int64_t fields);
-  bool slice(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  std::optional<int64_t> field_of(const PlanNode &node);
+  bool have_one_place(const PlanNode &a, const PlanNode &b) const;
+  std::vector<const PlanNode *> fields_from(const PlanNode &first, const std::vector<PlanNode> &siblings);
+  bool record(const PlanNode &first, const std::vector<PlanNode> &siblings);
   std::string chosen_lanes(const PlanNode &fold, const std::vector<PlanNode> &siblings);
   bool is_worth_skipping(ExprId value) const;
   void fold_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
@@ -217,7 +218,7 @@ private:
   std::map<VarId, std::string>
       unmasked_;                        // the mask under which a variable came to life, or of the loop whose own it is
   std::map<VarId, std::string> fields_; // outputs of which a loop makes records -> the vector of the field at hand
-  std::string slices_;                  // the fields of the record that statements write one after the other
+  std::set<const PlanNode *> written_;  // statements whose field a record has
   std::vector<Accumulator> accumulators_;
   Standing place_ = Standing::elsewhere;
   std::map<std::string, std::string> gathered_; // the names of what the statement at hand gathers

@@ -335,8 +335,8 @@ Code LanePrinter::read(const Expr &e, ExprId id) {
       return load_nearest(e, *nearest);
   if (step.kind == LaneStep::Kind::any || analysis_.guarded(e, lane_))
     return gather(id);
-  // It may be only the condition around it that keeps a point inside its array.
-  if (!mask_.empty() && (analysis_.may_end_early(e.ref, e.coords) || (e.safe && analysis_.hazardous(id))))
+  // Under a condition, points may be inside by that condition only.
+  if (!mask_.empty() && analysis_.may_leave(e))
     return gather(id);
   const Var &var = kernel_.vars[e.ref];
   const std::string guard = guard_of(e);

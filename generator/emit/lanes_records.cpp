@@ -1,8 +1,9 @@
-// Small records that lanes write, one field a round of a loop inside: vectors of the fields are put together and stored
-// whole.
+// Small records that lanes write, one field a round of a loop inside, or one a statement: vectors of the fields are put
+// together and stored whole.
 #include "emit/lanes.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "plan/access.h"
 #include "plan/exprs.h"
@@ -10,9 +11,11 @@
 namespace kgen {
 namespace {
 
-bool reads_any(const Kernel &kernel, const PlanNode &loop, VarId var) {
+constexpr int64_t kMostFields = 4;
+
+bool reads_any(const Kernel &kernel, const PlanNode &node, VarId var) {
   bool found = false;
-  for_each_node(loop, [&](const PlanNode &n) {
+  for_each_node(node, [&](const PlanNode &n) {
     for (ExprId id : expressions_of(n))
       found = found || reads(kernel, id, var);
   });
@@ -23,7 +26,6 @@ bool reads_any(const Kernel &kernel, const PlanNode &loop, VarId var) {
 
 // The number of fields, where all of them are met; else 0.
 int64_t LanePrinter::fields_of(const PlanNode &loop) {
-  constexpr int64_t kMostFields = 4;
   const std::optional<int64_t> most = most_positions(kernel_.axes[loop.axis]);
   if (loop.kind != PlanNode::Kind::loop || !mask_.empty() || loop.reversed || loop.parts > 0 || loop.share != kNone ||
       loop.end != kNone || !most || *most < 2 || *most > kMostFields)
@@ -42,6 +44,75 @@ std::string LanePrinter::record_of(const PlanNode &n, const PlanNode &loop, int6
     return "";
   const std::string element = printer_.element(n.target, {}, {}), field = " + " + printer_.axis_name(loop.axis) + "]";
   return element.ends_with(field) ? element.substr(0, element.size() - field.size()) + "]" : "";
+}
+
+// Which field of its records the statement writes: `at(o, C = 1) = v`.
+std::optional<int64_t> LanePrinter::field_of(const PlanNode &n) {
+  if (n.kind != PlanNode::Kind::assign || n.coords.empty() || !n.indices.empty() || n.scatter_add)
+    return std::nullopt;
+  const Var &var = kernel_.vars[n.target];
+  if (printer_.plan.storage[n.target].kind != Storage::Kind::argument || var.strided || var.alias != kNone ||
+      var.type == Type::boolean || var.dims.empty())
+    return std::nullopt;
+  const Coordinate *given = find_coordinate(n.coords, var.dims.back().axis);
+  std::vector<std::pair<std::string, std::string>> checks;
+  printer_.index_text(n.target, n.coords, &checks);
+  if (given == nullptr || kernel_.expr(given->value).op != Op::constant || !checks.empty())
+    return std::nullopt;
+  const Expr &at = kernel_.expr(given->value);
+  const Size &fields = var.dims.back().extent;
+  const bool fits = fields.is_integer() && fields.value >= 2 && fields.value <= kMostFields && at.integer >= 0 &&
+                    at.integer < fields.value && analysis_.step_of(n.target, n.coords, lane_).stride == fields;
+  return fits ? std::optional(at.integer) : std::nullopt;
+}
+
+// Do both write records at the same places?
+bool LanePrinter::have_one_place(const PlanNode &a, const PlanNode &b) const {
+  const AxisId field = kernel_.vars[a.target].dims.back().axis;
+  return a.target == b.target && a.coords.size() == b.coords.size() &&
+         std::all_of(a.coords.begin(), a.coords.end(), [&](const Coordinate &c) {
+           const Coordinate *other = find_coordinate(b.coords, c.axis);
+           return c.axis == field || (other != nullptr && same(kernel_, c.value, other->value));
+         });
+}
+
+// The statements from this one on, by the field that they write, where they write all of a record.
+std::vector<const PlanNode *> LanePrinter::fields_from(const PlanNode &first, const std::vector<PlanNode> &siblings) {
+  if (!mask_.empty() || !field_of(first))
+    return {};
+  const auto count = static_cast<size_t>(kernel_.vars[first.target].dims.back().extent.value);
+  std::vector<const PlanNode *> fields(count);
+  const auto at = static_cast<size_t>(&first - siblings.data());
+  if (at + count > siblings.size())
+    return {};
+  for (size_t i = at; i < at + count; ++i) {
+    const PlanNode &n = siblings[i];
+    const std::optional<int64_t> field =
+        n.target == first.target && have_one_place(first, n) ? field_of(n) : std::nullopt;
+    if (!field || fields[static_cast<size_t>(*field)] != nullptr || reads_any(kernel_, n, n.target))
+      return {};
+    fields[static_cast<size_t>(*field)] = &n;
+  }
+  return fields;
+}
+
+// The statement and those behind it that write a record; false: they write none.
+bool LanePrinter::record(const PlanNode &first, const std::vector<PlanNode> &siblings) {
+  const std::vector<const PlanNode *> fields = fields_from(first, siblings);
+  if (fields.empty())
+    return false;
+  const Type type = kernel_.vars[first.target].type;
+  note(type);
+  std::string values;
+  for (const PlanNode *n : fields) {
+    values += (values.empty() ? "" : ", ") +
+              stored({widened(n->value, kernel_.expr(n->value).type)}, kernel_.expr(n->value).type, type);
+    if (n != &first)
+      written_.insert(n);
+  }
+  printer_.lines.add(helper("store_fields") + "(&" + printer_.element(first.target, fields[0]->coords, {}) + ", " +
+                     active_ + ", {" + values + "});");
+  return true;
 }
 
 // The loop with its records; false: it has none.
@@ -68,53 +139,6 @@ bool LanePrinter::records(const PlanNode &loop) {
   for (const std::string &store : stores)
     printer_.lines.add(store);
   fields_.clear();
-  return true;
-}
-
-// at(o, C = 1) = ...
-bool LanePrinter::is_slice(const PlanNode &n, VarId target, int64_t field, int64_t fields) {
-  if (n.kind != PlanNode::Kind::assign || n.target != target || n.scatter_add || !n.indices.empty())
-    return false;
-  const AxisId last = kernel_.vars[target].dims.back().axis;
-  const Coordinate *at = find_coordinate(n.coords, last);
-  if (at == nullptr || kernel_.expr(at->value).op != Op::constant || kernel_.expr(at->value).integer != field)
-    return false;
-  const LaneStep step = analysis_.step_of(target, n.coords, lane_);
-  std::vector<std::pair<std::string, std::string>> checks;
-  printer_.index_text(target, n.coords, &checks);
-  return checks.empty() && step.kind == LaneStep::Kind::stride && step.stride.is_integer(fields) &&
-         !reads(kernel_, n.value, target);
-}
-
-// Statements that follow each other and write all fields of a record, the first one first. False: this one is not one
-// of them.
-bool LanePrinter::slice(const PlanNode &n, const std::vector<PlanNode> &siblings) {
-  constexpr int64_t kMostFields = 4;
-  const Var &var = kernel_.vars[n.target];
-  if (!mask_.empty() || var.dims.empty() || !var.dims.back().extent.is_integer() || var.strided ||
-      var.type == Type::boolean || printer_.plan.storage[n.target].kind != Storage::Kind::argument)
-    return false;
-  const int64_t fields = var.dims.back().extent.value;
-  const auto here = std::ranges::find_if(siblings, [&](const PlanNode &other) { return &other == &n; });
-  int64_t field = 0;
-  while (field < fields && !is_slice(n, n.target, field, fields))
-    ++field;
-  if (fields < 2 || fields > kMostFields || field == fields || here - siblings.begin() < field ||
-      siblings.end() - here < fields - field)
-    return false;
-  for (int64_t other = 0; other < fields; ++other)
-    if (!is_slice(*(here - field + other), n.target, other, fields))
-      return false;
-  note(var.type);
-  if (field == 0) {
-    slices_ = names_.claim(printer_.name(n.target), "_fields");
-    printer_.lines.add("Lanes<" + Spelling::c_type(var.type) + ", " + kLaneCount + "> " + slices_ + "[" +
-                       std::to_string(fields) + "];");
-  }
-  printer_.lines.add(slices_ + "[" + std::to_string(field) + "] = " + stored_elsewhere(n) + ";");
-  if (field + 1 == fields)
-    printer_.lines.add(helper("store_fields") + "(&" + printer_.element(n.target, (here - field)->coords, {}) + ", " +
-                       active_ + ", " + slices_ + ");");
   return true;
 }
 

@@ -271,23 +271,22 @@ bool LaneAnalysis::may_end_early(VarId id, const std::vector<Coordinate> &coords
   });
 }
 
+bool LaneAnalysis::may_leave(const Expr &read) const {
+  const Var &var = kernel_.vars[read.ref];
+  if (may_end_early(read.ref, read.coords))
+    return true;
+  return read.safe && (std::any_of(read.coords.begin(), read.coords.end(),
+                                   [&](const Coordinate &c) {
+                                     return !is_identity(kernel_, c) && !always_inside(kernel_, var, c);
+                                   }) ||
+                       std::any_of(var.dims.begin(), var.dims.end(), [](const Dim &dim) { return dim.offset; }));
+}
+
 bool LaneAnalysis::hazardous(ExprId id) const {
   bool found = false;
   walk(kernel_, id, [&](ExprId at) {
     const Expr &e = kernel_.expr(at);
-    if (e.op == Op::table)
-      found = true;
-    if (e.op != Op::read)
-      return !found;
-    const Var &var = kernel_.vars[e.ref];
-    if (var.optional || may_end_early(e.ref, e.coords))
-      found = true;
-    if (!e.safe)
-      return !found;
-    for (const Coordinate &c : e.coords)
-      found = found || !(is_identity(kernel_, c) || always_inside(kernel_, var, c));
-    for (const Dim &dim : var.dims)
-      found = found || dim.offset;
+    found = found || e.op == Op::table || (e.op == Op::read && (kernel_.vars[e.ref].optional || may_leave(e)));
     return !found;
   });
   return found;

@@ -55,6 +55,8 @@ public:
   bool crosses(const PlanNode &loop, AxisId other) const;
   // May loops go on past the window that is read or written, up to the end of another's?
   bool may_end_early(VarId var, const std::vector<Coordinate> &coords) const;
+  // May a read be inside its array by a condition around it only?
+  bool may_leave(const Expr &read) const;
   // Would evaluating the expression where its condition does not hold touch memory that must not be touched?
   bool hazardous(ExprId id) const;
   // Is whatever must go in order along the loop a scan, all of which is a statement of the loop itself?

@@ -9,8 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "ir/roles.h"
-#include "support/naming.h"
+#include "rewrite/fold_locals.h"
 
 namespace kgen {
 namespace {
@@ -39,7 +38,7 @@ public:
     for (size_t i = 0; i < out_.statements.size(); ++i) {
       for (; group != groups_.end() && group->at == i; ++group)
         if (group->members.size() > 1 && group->certain)
-          statements.push_back(kept(*group));
+          statements.push_back(keep_fold(out_, group->first, group->members));
       statements.push_back(std::move(out_.statements[i]));
     }
     out_.statements = std::move(statements);
@@ -116,41 +115,6 @@ private:
       return false;
     return e.op != Op::element && std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return stays(arg); }) &&
            std::all_of(e.coords.begin(), e.coords.end(), [&](const Coordinate &c) { return stays(c.value); });
-  }
-
-  // The assignment to a new local, which all members now read.
-  Stmt kept(const Group &group) {
-    const Expr fold = out_.expr(group.first);
-    Var local;
-    local.name = name_for(fold);
-    local.type = fold.type;
-    local.axes = fold.axes;
-    local.place = fold.place;
-    Stmt assign;
-    assign.target = static_cast<VarId>(out_.vars.size());
-    assign.value = out_.add(fold);
-    assign.axes = fold.axes;
-    assign.place = fold.place;
-    out_.vars.push_back(local);
-    for (ExprId member : group.members) {
-      Expr read;
-      read.op = Op::read;
-      read.type = fold.type;
-      read.axes = fold.axes;
-      read.ref = assign.target;
-      read.place = out_.expr(member).place;
-      out_.exprs[member] = read;
-    }
-    return assign;
-  }
-
-  std::string name_for(const Expr &fold) const {
-    return free_name(fold_names(out_, fold), [&](const std::string &name) {
-      const auto has = [&](const auto &list) {
-        return std::any_of(list.begin(), list.end(), [&](const auto &e) { return e.name == name; });
-      };
-      return has(out_.vars) || has(out_.axes) || has(out_.scalars) || has(out_.tables);
-    });
   }
 
   Kernel out_;

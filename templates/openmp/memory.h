@@ -329,36 +329,45 @@ inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, i
     for (int64_t row = column < whole_columns ? whole_rows : 0; row < rows; ++row)
       to[column * to_stride + row] = from[row * stride + column];
 }
-//@ load_field: load_every
+//@ part_of_records: load
+// How many of the vector `kPart` of `kFields` fields of the active records take part.
+template <int kPart, int kFields, int N>
+constexpr AllLanes<N> part_of_records(AllLanes<N>) {
+  return {};
+}
+template <int kPart, int kFields, int N>
+constexpr FirstLanes<N> part_of_records(FirstLanes<N> active) {
+  const int rest = active.count * kFields - kPart * N;
+  return {rest < 0 ? 0 : rest < N ? rest : N};
+}
+//@ load_field: part_of_records
 // One of the `kFields` numbers of each of neighbouring records, of which the first starts at `from`.
-template <int kFields, int kField, class T, size_t... kLane>
-inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, std::index_sequence<kLane...>) {
+template <int kFields, int kField, class T, class Active, size_t... kLane>
+inline Lanes<T, int(sizeof...(kLane))> pick_field(const T* from, Active active,
+                                                  std::index_sequence<kLane...>) {
   constexpr int N = sizeof...(kLane);
-  constexpr AllLanes<N> all;
-  const auto a = load(from, all).v, b = load(from + N, all).v;
+  const auto a = load(from, part_of_records<0, kFields>(active)).v;
+  const auto b = load(from + N, part_of_records<1, kFields>(active)).v;
   if constexpr (kFields == 2) {
     return __builtin_shufflevector(a, b, (int(kLane) * 2 + kField)...);
   } else if constexpr (kFields == 3) {
     // What the first two have, and then the rest.
-    const auto c = load(from + 2 * N, all).v;
+    const auto c = load(from + 2 * N, part_of_records<2, kFields>(active)).v;
     const auto most = __builtin_shufflevector(a, b, ((int(kLane) * 3 + kField) % (2 * N))...);
     return __builtin_shufflevector(
         most, c, (int(kLane) * 3 + kField < 2 * N ? int(kLane) : int(kLane) * 3 + kField - N)...);
   } else {
     // A quarter of the numbers of each vector; the upper half of these does not count.
-    const auto c = load(from + 2 * N, all).v, d = load(from + 3 * N, all).v;
+    const auto c = load(from + 2 * N, part_of_records<2, kFields>(active)).v;
+    const auto d = load(from + 3 * N, part_of_records<3, kFields>(active)).v;
     const auto low = __builtin_shufflevector(a, b, (int(kLane) % (N / 2) * 4 + kField)...);
     const auto high = __builtin_shufflevector(c, d, (int(kLane) % (N / 2) * 4 + kField)...);
     return __builtin_shufflevector(low, high, (int(kLane) + (int(kLane) < N / 2 ? 0 : N / 2))...);
   }
 }
-template <int kFields, int kField, class T, int N>
-inline Lanes<T, N> load_field(const T* from, AllLanes<N>) {
-  return pick_field<kFields, kField>(from, std::make_index_sequence<N>{});
-}
-template <int kFields, int kField, class T, int N>
-inline Lanes<T, N> load_field(const T* from, FirstLanes<N> active) {
-  return load_every(from + kField, kFields, active);
+template <int kFields, int kField, class T, class Active>
+inline Lanes<T, Active::kLanes> load_field(const T* from, Active active) {
+  return pick_field<kFields, kField>(from, active, std::make_index_sequence<Active::kLanes>{});
 }
 //@ turn_records: load_field store
 // Each field of neighbouring records as a row; rows begin `to_stride` elements apart.
@@ -446,7 +455,7 @@ inline void store_every(T* to, int64_t stride, Active active,
                         typename LanesOf<T, Active::kLanes>::type value) {
   for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
 }
-//@ store_fields: store
+//@ store_fields: store part_of_records
 // Lanes of the fields as neighbouring records.
 template <int kPart, int kFields, class T, int N, size_t... kLane>
 inline Lanes<T, N> record_part(const Lanes<T, N> (&fields)[kFields], std::index_sequence<kLane...>) {
@@ -464,25 +473,28 @@ inline Lanes<T, N> record_part(const Lanes<T, N> (&fields)[kFields], std::index_
     return __builtin_shufflevector(low, high, (int(kLane) + (field(kLane) >= 2 ? N : 0))...);
   }
 }
-template <int kPart, int kFields, class T, int N>
-inline void store_parts(T* to, const Lanes<T, N> (&fields)[kFields]) {
+template <int kPart, class T, class Active, int kFields, int N>
+inline void store_parts(T* to, Active active, const Lanes<T, N> (&fields)[kFields]) {
   if constexpr (kPart < kFields) {
-    store(to + kPart * N, AllLanes<N>{}, record_part<kPart>(fields, std::make_index_sequence<N>{}));
-    store_parts<kPart + 1>(to, fields);
+    const auto part = record_part<kPart>(fields, std::make_index_sequence<N>{});
+    const auto lanes = part_of_records<kPart, kFields>(active);
+    if (std::is_base_of_v<AllLanes<N>, Active> || lanes.has(N - 1))
+      store(to + kPart * N, AllLanes<N>{}, part);
+    else
+      store(to + kPart * N, lanes, part);
+    store_parts<kPart + 1>(to, active, fields);
   }
 }
-template <int kFields, class T, int N>
-inline void store_fields(T* to, FirstLanes<N> active, const Lanes<T, N> (&fields)[kFields]) {
-  for (int lane = 0; lane < active.count; ++lane)
-    for (int field = 0; field < kFields; ++field) to[lane * kFields + field] = fields[field][lane];
-}
-template <int kFields, class T, int N>
-inline void store_fields(T* to, AllLanes<N>, const Lanes<T, N> (&fields)[kFields]) {
-  if constexpr (sizeof(T) < 4 &&
-                kVectorBytes == 16)  // the oldest machines have no instruction that picks small ones
-    store_fields(to, FirstLanes<N>{N}, fields);
-  else
-    store_parts<0>(to, fields);
+template <class T, class Active, int kFields>
+inline void store_fields(T* to, Active active, const Lanes<T, Active::kLanes> (&fields)[kFields]) {
+  constexpr int N = Active::kLanes;
+  if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
+    // The oldest machines have no instruction that picks small ones.
+    for (int lane = 0; lane < N && active.has(lane); ++lane)
+      for (int field = 0; field < kFields; ++field) to[lane * kFields + field] = fields[field][lane];
+  } else {
+    store_parts<0>(to, active, fields);
+  }
 }
 //@ each_lane: load
 // A function of single values, lane by lane; an argument may be the same for all lanes.

@@ -337,6 +337,10 @@ class Building(unittest.TestCase):
             done = subprocess.run(command, cwd=work, capture_output=True, text=True)
             self.assertRegex(done.stderr, r"ImportError: .*libsoftmax_jax.so is missing. To make it: .*softmax_jax.py")
 
+    def test_the_file_of_a_binding_compiles_in_three_seconds(self):
+        self.assertLess(matrix.seconds_of("c++", "-O2", "-std=c++17", "-fPIC", "-c", "-isystem", jax.ffi.include_dir(),
+                                          out / "softmax_jax.cpp", "-o", out / "softmax_jax.o"), 3)  # fmt: skip
+
     def test_what_fails_leaves_nothing(self):
         with tempfile.TemporaryDirectory() as work:
             module = self.module(pathlib.Path(work))
@@ -366,6 +370,14 @@ class Building(unittest.TestCase):
 
 
 class Threads(unittest.TestCase):
+    def test_calls_from_several_threads_that_start_threads_of_their_own(self):
+        arrays = [np.random.default_rng(i).standard_normal((200 + i, 300)).astype(np.float32) for i in range(4)]
+        step = jax.jit(jax.grad(lambda x: (kernel("softmax")(x) ** 2).sum()))
+        expected = [np.asarray(step(x)) for x in arrays]
+        with ThreadPoolExecutor(4) as pool:
+            for i, got in enumerate(pool.map(step, arrays * 10)):
+                np.testing.assert_array_equal(np.asarray(got), expected[i % 4])
+
     SCRIPT = """
 import os, jax, jax.numpy as jnp
 from softmax_jax import softmax

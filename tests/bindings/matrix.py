@@ -1,9 +1,12 @@
 """All that a spec can declare, as small kernels with calls whose results NumPy gives: what each binding is tested by.
 
 A case is a spec with calls; a call has the arguments in the order of the contract, as NumPy arrays, and the outputs
-that it gives, in file order. Bindings turn the arrays into those of their framework.
+that it gives, in file order. Bindings turn the arrays into those of their framework. Behind the kernels that are written
+here stand those that are put together of features, so that each two of these meet.
 """
 import dataclasses
+import resource
+import subprocess
 
 import ml_dtypes
 import numpy as np
@@ -290,5 +293,96 @@ type = index(in);
 """, call(x, x, 2.0, in_=2, gives=[3 * x, np.arange(2, dtype="f4")], disagrees={1: (0, 0)}))
 
 
+def seconds_of(*command):
+    """Of the processor, so that what else the machine does counts little."""
+    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    before = used()
+    subprocess.run(command, check=True)
+    return used() - before
+
+
+FEATURES = ("types", "list", "scalar", "optional", "table", "alias", "strided", "ragged", "size", "derived")
+
+
+def combinations():
+    """Sets of features such that each two of them are together in one, apart in two, and both missing in another."""
+    pairs = {(a, b, on_a, on_b) for i, a in enumerate(FEATURES) for b in FEATURES[:i]
+             for on_a in (False, True) for on_b in (False, True)}
+    chosen = [frozenset(feature for bit, feature in enumerate(FEATURES) if number >> bit & 1)
+              for number in range(2 ** len(FEATURES))]
+    meets = {features: {pair for pair in pairs if (pair[0] in features, pair[1] in features) == pair[2:]}
+             for features in chosen}
+    while pairs:
+        best = max(chosen, key=lambda features: len(meets[features] & pairs))
+        pairs -= meets[best]
+        yield best
+
+
+def combined(name, features):
+    """A kernel that has these features, each of which adds a term or an output."""
+    has = lambda feature, text: [text] if feature in features else []
+    declarations = [
+        *has("types", 'types.T = ["f32", "f64"]'),
+        *has("list", 'params.act = ["identity", "relu"]'),
+        *has("scalar", 'scalars.a = "f32"'),
+        *has("ragged", 'axes.N = { ragged = "start", over = "B" }\ntables.start = "i64[B + 1]"'),
+        *has("derived", 'axes.P = { equals = "2 * B + 1" }'),
+        *has("table", 'tables.pick = { type = "i32[B]", range = "K" }\ninputs.v = "T[K]"'),
+        'inputs.x = "T[B, N]"',
+        *has("optional", 'inputs.bias = { type = "T[B]", optional = true }'),
+        *has("strided", 'inputs.s = { type = "T[B, J]", layout = "strided" }'),
+        *has("alias", 'inputs.old = "T[B, N]"'),
+        'outputs.y = { type = "T[B, N]", alias = "old" }' if "alias" in features else 'outputs.y = "T[B, N]"',
+        'outputs.total = "T[B]"',
+        *has("size", 'outputs.z = "i32[M]"'),
+        *has("derived", 'outputs.p = "i32[P]"'),
+    ]
+    terms = ["x", *has("table", "at(v, K = pick[index(B)])"), *has("optional", "(present(bias) ? bias : 0)"),
+             *has("strided", "sum(s, J)"), *has("alias", "old")]
+    value = " + ".join(terms)
+    value = f"a * ({value})" if "scalar" in features else value
+    body = [f"real value = {f'act({value})' if 'list' in features else value};", "total = sum(value, N);", "y = value;",
+            *has("size", "z = index(M);"), *has("derived", "p = 3 * index(P);")]
+    text = "\n".join([*declarations, "body = '''", *body, "'''"])
+    text = text if "types" in features else text.replace('"T[', '"f32[')
+    choices = [("f4", False), ("f8" if "types" in features else "f4", True)]
+    return case(name, text, *(combined_call(features, dtype, other) for dtype, other in choices))
+
+
+def combined_call(features, dtype, other):
+    """`other`: with what is optional, and the second choice."""
+    start = np.array([0, 2, 2, 5], "i8") if "ragged" in features else np.array([0, 4, 8, 12], "i8")
+    row = np.repeat(np.arange(3), np.diff(start))
+    lies = lambda array: array if "ragged" in features else array.reshape(3, 4)
+    x, old = numbers(len(row), dtype=dtype, seed=3), numbers(len(row), dtype=dtype, seed=4)
+    v, bias, s = (numbers(*shape, dtype=dtype, seed=5) for shape in ((2,), (3,), (3, 4)))
+    pick = np.array([1, 0, 1], "i4")
+    value = np.copy(x)
+    arguments, keywords = [], {}
+    if "ragged" in features:
+        arguments += [start]
+    if "table" in features:
+        arguments, value = arguments + [pick, v], value + v[pick][row]
+    arguments += [lies(x)]
+    if "optional" in features:
+        arguments, value = arguments + [bias if other else None], value + (bias[row] if other else 0)
+    if "strided" in features:
+        arguments, value = arguments + [s[:, ::2]], value + s[:, ::2].sum(1)[row]
+    if "alias" in features:
+        arguments, value = arguments + [lies(old)], value + old
+    if "scalar" in features:
+        arguments, value = arguments + [2.0], 2 * value
+    if "list" in features and other:
+        keywords, value = {"act": "relu"}, np.maximum(value, 0)
+    total = np.array([value[row == b].sum() for b in range(3)], dtype)
+    outputs = [lies(value.astype(dtype)), total]
+    if "size" in features:
+        keywords, outputs = keywords | {"M": 4}, outputs + [np.arange(4, dtype="i4")]
+    if "derived" in features:
+        outputs += [3 * np.arange(7, dtype="i4")]
+    return call(*arguments, gives=outputs, **keywords)
+
+
 CASES = [make() for make in (types, whole_types, only, chosen, optional, optional_then_required, scalars, aliased, strided,
                              ragged, tables, sizes_of_outputs, no_inputs, derived, split, specialised, values, batch, names)]
+CASES += [combined(f"combined_{number}", features) for number, features in enumerate(combinations())]

@@ -222,6 +222,13 @@ class NumpyBinding(unittest.TestCase):
             for got in pool.map(lambda _: function(case)(*call.arguments), range(200)):
                 self.assert_gives(got, call.outputs)
 
+    def test_calls_from_several_threads_that_start_threads_of_their_own(self):
+        w = matrix.numbers(300, seed=2)
+        arrays = [matrix.numbers(200 + i, 300, seed=i) for i in range(4)]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for x, got in zip(arrays * 10, pool.map(lambda x: function(named("types_of_arrays"))(x, w), arrays * 10)):
+                np.testing.assert_array_equal(got, 2 * x + w)
+
 
 class Building(unittest.TestCase):
     def setUp(self):

@@ -574,6 +574,20 @@ TEST_CASE("a counter that stays below an axis' size needs no guard") {
   CHECK(has(text("int", "size(N) + 1"), "inside("));
 }
 
+TEST_CASE("statements that write all fields of a record store it whole") {
+  const auto text = [](const std::string &body) {
+    return openmp_text("kernel = \"turn\"\ninputs.p = \"f32[N, C=2]\"\noutputs.q = \"f32[N, C=2]\"\nbody = '''\n" +
+                       body + "\n'''\n");
+  };
+  CHECK(has(text("at(q, C = 1) = at(p, C = 0);\nat(q, C = 0) = -at(p, C = 1);"),
+            "store_fields(&q[n * 2], active, {-load_field<2, 1>(&p[n * 2], active), load_field<2, 0>(&p[n * 2], "
+            "active)});"));
+  CHECK(has(text("at(q, C = 0) = 1;\nat(q, C = 1) = at(p, C = 0);"),
+            "store_fields(&q[n * 2], active, {Lanes<float, kLanes32>(1.0f), load_field<2, 0>(&p[n * 2], active)});"));
+  const std::string some = text("at(q, C = 0) = 1;\nat(q, C = 1) = 2;\nif (at(p, C = 0) > 0) at(q, C = 1) = 3;");
+  CHECK(some.find("store_fields(") == some.rfind("store_fields("));
+}
+
 } // namespace
 TEST_CASE("folds with one condition side by side ask it once; few are counted in 32 bits, and without a question") {
   const std::string text = openmp_text(R"(
