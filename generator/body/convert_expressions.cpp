@@ -413,7 +413,8 @@ Expr Converter::unary_operator(const clang::UnaryOperator *e) {
   }
 }
 
-// Quotients of whole numbers that were hardly meant as such: `1 / 2`, `1 / size(N)`, `y = x / 255`.
+// Quotients of whole numbers that were hardly meant as such: `1 / 2`, `1 / size(N)`, `y = x / 255`. (What `kgen grad`
+// writes is asked for only where nothing is left over.)
 void Converter::judge_division(const clang::BinaryOperator *e, const Expr &numerator, const Span &at) {
   const auto *above = llvm::dyn_cast<clang::IntegerLiteral>(e->getLHS()->IgnoreParenImpCasts());
   const auto *below = llvm::dyn_cast<clang::IntegerLiteral>(e->getRHS()->IgnoreParenImpCasts());
@@ -425,7 +426,7 @@ void Converter::judge_division(const clang::BinaryOperator *e, const Expr &numer
       d->help = "write `real(" + std::to_string(number) + ") / ...` to keep the fraction";
   } else if (e == becomes_real_) {
     reporter_.add(DiagId::body_lost_fraction, at);
-  } else if (may_be_negative(numerator)) {
+  } else if (may_be_negative(numerator) && unit_.spec->backward_of.empty()) {
     reporter_.add(DiagId::body_division, at);
   }
 }

@@ -18,6 +18,19 @@ y = x / most;
 """
 
 
+PICKED = """kernel = "picked"
+doc = "rows that a table picks"
+tables.t = { type = "i32[T]", where = "host" }
+inputs.x = { type = "f32[R=M, N]", block = [1, "whole"], index = ["t[s]", 0] }
+outputs.y = { type = "f32[R=T, N]", block = [1, "whole"], index = ["s", 0] }
+grid.s = { size = "T" }
+body = '''
+print("first");
+y = x;
+'''
+"""
+
+
 def with_body(*lines):
     head = ROWS.split("body")[0]
     return head + "body = '''\n" + "\n".join(lines) + "\n'''\n"
@@ -102,9 +115,13 @@ class Debugging(Sandbox):
         self.assertIn("2:4", self.run_rows(text, "--trace", "steps").stdout.splitlines()[0])
 
     def test_what_was_printed_before_an_error_is_shown(self):
-        text = with_body('print("first");', "int at_end = 5;", "real t[2] = {1, 2};", "t[at_end] = 3;", "y = t[0];")
-        done = self.run_rows(text, code=1)
-        self.assertEqual(done.stdout.splitlines(), ["i = 1: first"])
+        import numpy
+        self.write("picked.toml", PICKED)
+        numpy.save(self.folder / "x.npy", numpy.ones((3, 2), numpy.float32))
+        numpy.save(self.folder / "t.npy", numpy.array([7, 1], numpy.int32))
+        done = self.kgen("run", "picked.toml", "--in", "x=x.npy", "--in", "t=t.npy", code=1)
+        self.assertEqual(done.stdout.splitlines(), ["s = 1: first"])
+        self.assertIn("the window of `x` along R lies outside: it starts at 7 of 3", done.stderr)
 
     def test_requirements_are_checked_by_the_interpreter(self):
         text = with_body('require(size(N) < 3, "a row has at most 2 elements");', "y = x + limit;")

@@ -133,8 +133,8 @@ z = x + x_;
 )",
                                         ".cpp", "\nvoid ");
   CHECK(has(text, "const auto x_here = from_bf16(load_once(&x[n], active));"));
-  CHECK(has(text, "const auto x_here_two = load_once(&x_[n], active);"));
-  CHECK(has(text, "x_here * x_here + x_here_two * load(&once[n], active)"));
+  CHECK(has(text, "const auto x_here_again = load_once(&x_[n], active);"));
+  CHECK(has(text, "x_here * x_here + x_here_again * load(&once[n], active)"));
   CHECK(has(text, "n_first + 4096"));
 }
 
