@@ -71,7 +71,7 @@ template <class... A> int call(int (*f)(A...), const Arguments& a) { return call
 template <class... A, std::size_t... I> int64_t ask(int64_t (*f)(A...), const Arguments& a, std::size_t first, std::index_sequence<I...>) {
   return f(argument<A>(a, first + I)...);
 }
-constexpr int kShortAccepted = -1, kOverrun = -2;
+constexpr int kOverrun = -1;
 template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...), const Arguments& a, std::size_t sizes, std::size_t end, int filler) {
   const int64_t bytes = ask(query, a, sizes, std::index_sequence_for<A...>());
   if (bytes < 0) return call(f, a);
@@ -85,16 +85,18 @@ template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...),
   integers.resize(end + 8);
   pointers[end] = start;
   const Arguments with{pointers.data(), integers.data(), a.numbers};
-  integers[end + 1] = 1;
-  if (bytes > 1 && call(f, with) == 0) return kShortAccepted;
-  // Half of it may do for fewer threads; what is refused writes nothing.
-  for (int64_t given : {bytes / 2, bytes}) {
+  // Half of it may do for fewer threads, and nothing for calls whose outputs or sizes need none; what is refused
+  // writes nothing.
+  for (int64_t given : {int64_t{1}, bytes / 2, bytes}) {
+    if (given > bytes) continue;
     std::memset(start, filler, static_cast<std::size_t>(given));
     std::memset(start + given, 0xC7, static_cast<std::size_t>(bytes - given));
     integers[end + 1] = given;
     const int status = call(f, with);
     for (int64_t i = 1; i <= kGuard; ++i)
       if (start[-i] != 0xC7 || start[given + i - 1] != 0xC7) return kOverrun;
+    for (int64_t i = given; i < bytes; ++i)
+      if (start[i] != 0xC7) return kOverrun;
     if (given == bytes || (status & 255) != KGEN_WORKSPACE_SMALL) return status;
   }
   return 0;
@@ -538,7 +540,7 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
                 frame.end() + (table_status ? 1 : 0), options.workspace);
   });
   if (result.error.empty() && result.status < 0) {
-    result.error = result.status == -1 ? "accepted a workspace that is too small" : "wrote outside the workspace";
+    result.error = "wrote outside the workspace";
     return result;
   }
   if (result.error.empty())

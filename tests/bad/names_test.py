@@ -28,7 +28,7 @@ WENT_WRONG = """Index reserve Pack kElements cudaMallocAsync cudaFreeAsync unrol
 threadIdx space launch first_above row_at error kVectorBytes lanes item KGEN_OPENMP_H KGEN_OPENMP_REVISION shared_memory
 kgen kgen_cuda tile TABLE KGEN_TABLE_SORTED KGEN_TABLE_CONFLICT T Stored Value kBytes
 in_parallel product_of tile_bytes""".split()
-ONE_IN = 12  # of the others
+ONE_IN = 24  # of the others
 
 
 def identifiers():

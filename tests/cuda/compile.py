@@ -3,7 +3,7 @@
 tests/cuda/budget.json, per file and architecture: the most registers of any of its kernels, and the most instructions
 (of PTX); spills and local stack (0 unless noted); and the least global accesses of 16 bytes, over all its kernels.
 `--update` writes it anew; the diff is reviewed like code. `--only WORD` compiles only the files with WORD in their path,
-and with `--update` leaves the entries of the others as they are.
+and with `--update` leaves the entries of the others as they are. `--in-turn`: each file for one architecture only, by turns.
 """
 
 import argparse
@@ -32,24 +32,24 @@ def virtual(architecture):
 
 def measure(job):
     """(name, numbers or None, errors) for each architecture."""
-    nvcc, source = job
+    nvcc, source, architectures = job
     headers = sorted((ROOT / "generated").rglob("kgen_cuda.h")) + sorted(source.parent.glob("*.h"))
-    key = key_of(pathlib.Path(__file__), version_of(nvcc), version_of("g++"), str(source.relative_to(ROOT)), source, *headers)
-    return remembered(key, lambda: compiled(nvcc, source), lambda found: all(numbers for _, numbers, _ in found))
+    key = key_of(pathlib.Path(__file__), version_of(nvcc), version_of("g++"), str(source.relative_to(ROOT)), *architectures, source, *headers)
+    return remembered(key, lambda: compiled(nvcc, source, architectures), lambda found: all(numbers for _, numbers, _ in found))
 
 
-def compiled(nvcc, source):
-    """One call of the compiler for all architectures, as the host's part is the same."""
-    targets = [f"-gencode=arch={architecture.replace('sm', 'compute')},code={architecture}" for architecture in ARCHITECTURES]
+def compiled(nvcc, source, architectures):
+    """One call of the compiler for all of them, as the host's part is the same."""
+    targets = [f"-gencode=arch={architecture.replace('sm', 'compute')},code={architecture}" for architecture in architectures]
     with tempfile.TemporaryDirectory() as folder:
         command = [nvcc, "-std=c++17", *targets, "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra", "-c",
                    "--keep", "--keep-dir", folder, "-o", str(pathlib.Path(folder) / "out.o"), str(source)]
         done = subprocess.run(command, capture_output=True, text=True)
-        names = [f"{source.relative_to(ROOT / 'generated')} {architecture}" for architecture in ARCHITECTURES]
+        names = [f"{source.relative_to(ROOT / 'generated')} {architecture}" for architecture in architectures]
         if done.returncode != 0 or "warning" in done.stderr:
             return [(name, None, done.stderr) for name in names]
         return [(name, *numbers_of(architecture, done.stderr, pathlib.Path(folder)))
-                for name, architecture in zip(names, ARCHITECTURES)]
+                for name, architecture in zip(names, architectures)]
 
 
 def numbers_of(architecture, report, folder):
@@ -80,10 +80,12 @@ def main():
     parser.add_argument("--nvcc", default="nvcc")
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--only", default="", help="part of a file's path in generated/")
+    parser.add_argument("--in-turn", action="store_true")
     arguments = parser.parse_args()
     sources = [source for source in sorted((ROOT / "generated").rglob("*_cuda.cu"))
                if arguments.only in str(source.relative_to(ROOT / "generated"))]
-    jobs = [(arguments.nvcc, source) for source in sources]
+    in_turn = [(one,) for one in ARCHITECTURES] if arguments.in_turn else [ARCHITECTURES]
+    jobs = [(arguments.nvcc, source, in_turn[i % len(in_turn)]) for i, source in enumerate(sources)]
     budget = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
     found, failed = {}, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -109,7 +111,7 @@ def main():
             numbers["instructions"] = -(-numbers["instructions"] // 50) * 50
         kept = {name: numbers for name, numbers in budget.items() if arguments.only not in name.split()[0]}
         BUDGET.write_text(json.dumps({**kept, **found}, indent=1, sort_keys=True) + "\n")
-    print(f"{len(jobs) * len(ARCHITECTURES) - failed} passed, {failed} failed")
+    print(f"{sum(len(architectures) for _, _, architectures in jobs) - failed} passed, {failed} failed")
     return 1 if failed or not jobs else 0
 
 

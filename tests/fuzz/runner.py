@@ -131,8 +131,7 @@ def kind_of_difference(err):
     text = found.group(1) if found else err
     for known in ("the interpreter refuses the reference run only", "the interpreter refuses", "are undecided",
                   "the launcher returned", "has other bits than with the first run", "must be kept", "did not end",
-                  "crashed", "the interpreter has", "wrote outside", "changed its input", "ended the process",
-                  "too small"):
+                  "crashed", "the interpreter has", "wrote outside", "changed its input", "ended the process"):
         if known in text:
             return known
     return plain(text)
