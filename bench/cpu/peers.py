@@ -80,6 +80,9 @@ def shared(np_like, act, a):
         "matmul + softmax": lambda x, w: act.softmax(x @ w, -1),
         "matmul + residual + norm": residual_norm,
         "attention": lambda q, k, v: act.softmax(0.125 * q @ k.swapaxes(-1, -2), -1) @ v,
+        "causal attention": lambda q, k, v: act.softmax(
+            np_like.where(np_like.tril(np_like.ones((q.shape[-2], k.shape[-2]))) > 0, 0.125 * q @ k.swapaxes(-1, -2),
+                          -float("inf")), -1) @ v,
         "mlp": lambda x, w1, b1, w2, b2: act.gelu(x @ w1 + b1) @ w2 + b2,
     }
 
@@ -119,6 +122,7 @@ def torch_peer(compiled):
         "nearest distance": lambda x, centre: (torch.cdist(x, centre) ** 2).min(1)[0],
         "int8 similarity": lambda q, r, s, t: torch._int_mm(q, r.t()) * s[:, None] * t,
         "attention": functional.scaled_dot_product_attention,
+        "causal attention": lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, is_causal=True),
     }
     out_forms = {
         "add": lambda o, x, y: torch.add(x, y, out=o),

@@ -73,6 +73,14 @@ def mlp(a):
     return {"z": hidden @ a["w2"] + a["b2"], **gradients, "d_w2": hidden.T @ a["d_z"], "d_b2": a["d_z"].sum(0)}
 
 
+def attended(a, causal):
+    scores = np.einsum("bhsd,bhrd->bhsr", a["q"], a["k"], optimize=True) / 8
+    if causal:
+        scores = np.where(np.tri(scores.shape[-2], scores.shape[-1], dtype=bool), scores, -np.inf)
+    e = np.exp(scores - scores.max(-1, keepdims=True))
+    return np.einsum("bhsr,bhrd->bhsd", e / e.sum(-1, keepdims=True), a["v"], optimize=True)
+
+
 def attention(a):
     over = lambda text, *arrays: np.einsum(text, *arrays, optimize=True)  # noqa: E731
     scores = over("bhsd,bhrd->bhsr", a["q"], a["k"]) / 8

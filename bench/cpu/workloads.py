@@ -459,9 +459,16 @@ add_step("mlp step 1024", ("matmul/mlp", "mlp_f32"), ("matmul/mlp_backward", "ml
          lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w1": inverse_roots(rng, s["K"], s["H"]), "b1": normal(rng, s["H"]),
                          "w2": inverse_roots(rng, s["H"], s["N"]), "b2": normal(rng, s["N"])},
          {"z": ("M", "N")}, steps.mlp, 1.0, tolerance=2e-3)
-add_step("attention step 8x12x256x64", ("attention/attention", "attention_d64_f32"),
-         ("attention/attention_backward", "attention_backward_d64_f32"), {"B": 8, "H": 12, "S": 256, "R": 256, "D": 64},
-         lambda rng, s: {name: normal(rng, s["B"], s["H"], s["S"], s["D"]) for name in "qkv"},
+queries_and_keys = lambda rng, s: {name: normal(rng, s["B"], s["H"], s["S"], s["D"]) for name in "qkv"}  # noqa: E731
+for b, h, s in ((8, 12, 256), (1, 8, 1024), (1, 4, 4096)):
+    for kind_of, causal in ("attention", False), ("causal attention", True):
+        add(f"{kind_of} {b}x{h}x{s}x64", "attention/attention_causal" if causal else "attention/attention",
+            "attention_causal_f32" if causal else "attention_f32", {"B": b, "H": h, "S": s, "R": s, "D": 64},
+            queries_and_keys, like("o", "B", "H", "S", "D"), lambda a, causal=causal: {"o": steps.attended(a, causal)}, 1.0,
+            operations=4 * s, by_row=False, tolerance=1e-3, scalars={"scale": 0.125})
+add_step("attention step 8x12x256x64", ("attention/attention", "attention_f32"),
+         ("attention/attention_backward", "attention_backward_f32"), {"B": 8, "H": 12, "S": 256, "R": 256, "D": 64},
+         queries_and_keys,
          {"o": ("B", "H", "S", "D")}, steps.attention, 1.0, tolerance=2e-3, scalars={"scale": 0.125},
          by_hand=("attention_backward_by_hand", "attention_backward_by_hand"))
 
