@@ -46,7 +46,7 @@ class Kernel:
     def __init__(self, folder, options, namespace):
         self._folder, self._options, self._namespace = folder, options, namespace
         self._name = _declared((folder / "spec.toml").read_text())["kernel"]
-        self._functions = {}  # by the class of an array
+        self._functions = {}  # by the classes of the arguments
         declared = next(node for node in ast.parse((folder / f"{self._name}_numpy.py").read_text()).body
                         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and node.name != "build")
         self.__name__ = self.__qualname__ = self._function = declared.name
@@ -54,10 +54,9 @@ class Kernel:
         self.__signature__ = _signature(declared.args)
 
     def __call__(self, *arguments, **keywords):
-        for argument in arguments:
-            if function := self._functions.get(type(argument)):
-                return function(*arguments, **keywords)
-        return self._first(arguments, keywords)(*arguments, **keywords)
+        kinds = (*map(type, arguments), *map(type, keywords.values()))
+        function = self._functions.get(kinds) or self._function_for(kinds)
+        return function(*arguments, **keywords)
 
     def __repr__(self):
         return f"<kgen.Kernel {self.__name__}{self.__signature__}>"
@@ -94,12 +93,12 @@ class Kernel:
             gradient.forward = load(forward.read_text(), namespace=self._namespace)
         return gradient
 
-    def _first(self, arguments, keywords):
-        for argument in [*arguments, *keywords.values()]:
-            if framework := _framework(type(argument)):
-                function = self._functions[type(argument)] = self._binding(framework)
-                return function
-        return self._binding("numpy")
+    def _function_for(self, kinds):
+        # A table of NumPy may stand beside arrays of another framework.
+        named = [framework for kind in kinds if (framework := _framework(kind))]
+        framework = next((framework for framework in named if framework != "numpy"), "numpy")
+        function = self._functions[kinds] = self._binding(framework)
+        return function
 
     def _binding(self, framework):
         package = f"kgen.loaded_{hashlib.sha256(str(self._folder).encode()).hexdigest()[:16]}"

@@ -39,6 +39,12 @@ inputs.x = "T[..., N]"
 outputs.y = "T[..., N]"
 body = 'y = softmax(x, N);'
 """
+PICKED = """kernel = "picked"
+tables.t = { type = "i32[T]", range = "M" }
+inputs.x = "f32[M, N]"
+outputs.y = "f32[T, N]"
+body = 'y = at(x, M = t[index(T)]);'
+"""
 X = np.arange(6, dtype="f4").reshape(2, 3) - 2
 
 
@@ -82,6 +88,14 @@ class Package(unittest.TestCase):
                 self.assertIsInstance(call(jax.numpy.asarray(X)), jax.Array)
                 np.testing.assert_array_equal(call(jax.numpy.asarray(X)), np.maximum(3 * X, 0))
             np.testing.assert_array_equal(other(jax.numpy.asarray(X), 3.0), -3 * X)
+
+    def test_a_table_of_numpy_may_stand_before_arrays_of_jax(self):
+        import jax
+        with mock.patch.dict(os.environ, NVCC=""):
+            picked = kgen.load(PICKED)
+            t = np.array([1, 0], np.int32)
+            np.testing.assert_array_equal(jax.jit(lambda x: picked(t, x))(jax.numpy.asarray(X)), X[t])
+            np.testing.assert_array_equal(picked(t, X), X[t])
 
     def test_tensors_of_torch_give_tensors_with_gradients(self):
         import torch
