@@ -77,8 +77,6 @@ bool check_written(const Options &options, const Spec &spec, const BackwardSpec 
     return true;
   diags.add(DiagId::grad_refused, spec.kernel_place, {"`" + spec.kernel + "`"}).help =
       "its backward kernel would be refused: " + trouble_of(own);
-  if (std::getenv("KGEN_GRAD_SHOW") != nullptr)
-    std::cerr << written.text << own.render(Diagnostics::Format::human, false);
   return false;
 }
 
