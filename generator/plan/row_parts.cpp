@@ -48,7 +48,7 @@ public:
 
   // The plan in which the phase goes over parts of rows; nothing where that brings no contraction.
   std::optional<Plan> run() {
-    if (!may_be_parted())
+    if (!contains_taken(*list_) || !may_be_parted())
       return std::nullopt;
     while (true) {
       Plan plan = given_;
@@ -273,12 +273,11 @@ private:
 // Items of the work list in which rows are gone through, by parts of those.
 std::optional<Plan> with_inner_parts(const Plan &plan, size_t phase, AxisId &rows) {
   std::optional<Plan> out;
-  const Nodes list = leading_loops(plan.phases[phase].nodes.front(), plan.phases[phase].split).back()->body;
+  const Nodes &list = leading_loops(plan.phases[phase].nodes.front(), plan.phases[phase].split).back()->body;
   for (size_t at = 0; at < list.size(); ++at) {
     if (!is_parallel_loop(list[at]))
       continue;
-    const Plan before = out ? *out : plan;
-    std::optional<Plan> one = RowParts::inside(before, phase, at).run();
+    std::optional<Plan> one = RowParts::inside(out ? *out : plan, phase, at).run();
     if (!one)
       continue;
     out = std::move(one);
