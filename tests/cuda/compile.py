@@ -61,7 +61,8 @@ def numbers_of(architecture, report, folder):
     stack = [int(n) for n in re.findall(r"(\d+) bytes stack frame", said)]
     if not registers:
         return None, "ptxas reported no kernel"
-    files = list(folder.glob(f"*.{virtual(architecture)}.ptx"))
+    # Where nvcc compiles for one architecture alone, the name of the file does not say which.
+    files = list(folder.glob(f"*.{virtual(architecture)}.ptx")) or list(folder.glob("*.ptx"))
     if len(files) != 1:
         return None, f"PTX of one architecture was looked for in {[file.name for file in folder.glob('*.ptx')]}"
     ptx = files[0].read_text()
