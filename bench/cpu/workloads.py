@@ -440,7 +440,7 @@ of_rows = {"y": ("rows", "N")}
 for kind_of, names, truth in (("softmax", (), steps.softmax), ("layer_norm", ("gamma", "beta"), steps.layer_norm),
                               ("rms_norm", ("gamma",), steps.rms_norm)):
     add_step(f"{kind_of.replace('_', ' ')} step 8192x4096", (f"norm/{kind_of}", f"{kind_of}_f32"),
-             (f"norm/{kind_of}_backward", f"{kind_of}_backward_f32" if kind_of != "rms_norm" else "rms_norm_backward"), R,
+             (f"norm/{kind_of}_backward", f"{kind_of}_backward_f32"), R,
              rows_of(*names), of_rows, truth, 1.3, tolerance=2e-3)
 add_step("cross entropy step 8192x4096", ("reduce/cross_entropy", "cross_entropy_f32_f32"),
          ("reduce/cross_entropy_backward", "cross_entropy_backward_f32_f32"), {"B": 8192, "V": 4096},
