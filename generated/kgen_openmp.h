@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 25
+#define KGEN_OPENMP_REVISION 27
 
 #include <cmath>
 #include <cstdint>
@@ -579,7 +579,8 @@ class Memory {
 template <class Space>
 int64_t threads_within(int64_t bytes, const Space& space) {
   const int64_t most = smaller(space.most_threads, thread_count());
-  if (space.thread_bytes == 0 || bytes < space.bytes) return 1;
+  if (space.thread_bytes == 0) return most;
+  if (bytes < space.bytes) return 1;
   return smaller(most, 1 + (bytes - space.bytes) / space.thread_bytes);
 }
 class TeamMemory : public Memory {
@@ -3273,12 +3274,13 @@ constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 // the next part are kept.
 template <class Total, class Left, class Right, int N>
 struct Cut {
-  static constexpr int kColumns = 2 * N;
+  static constexpr int kColumns = 2 * N, kFewColumns = kTileRows < N ? kTileRows : N - 1;
   static constexpr int64_t kDeep = 256, kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
   static constexpr int64_t kPanelsThatWait = 32, kTilesBeside = 40;
   int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
   int64_t part;                                  // of the depth
   int64_t panels_at_once, tiles_at_once;         // that lie in panels
+  bool few_columns;                              // lanes go down the depth then
   bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
   bool alone;                                    // a thread computes it by itself, if there are several
 
@@ -3287,6 +3289,7 @@ struct Cut {
         bands(bands_),
         panels(bands_ * ceil_div(columns.count(), kColumns)),
         tiles(ceil_div(rows.count(), kTileRows)) {
+    few_columns = bands * columns.count() <= kFewColumns && depth > 64;
     const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
     packs_left = work > 64 * 64 * 64;
     packs_right = packs_left && tiles > 2;
@@ -3296,15 +3299,18 @@ struct Cut {
         1, smaller(smaller(tiles, kTilesBeside), kLeftBytes / int64_t(sizeof(Left)) / kTileRows / part));
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
-  // Of which one row more than there are: panels beside each other do not meet in the sets of a cache.
+  // Of a panel, or of a column of a few. Some more than there are: those beside each other do not meet in the
+  // sets of a cache.
   IN_SET int64_t panel_numbers() const { return (depth + 1) * kColumns; }
+  IN_SET int64_t column_numbers() const { return depth + N; }
   IN_SET int64_t left_bytes() const {
     return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
   }
   // What is known of each N steps of a tile, where rows do not take all.
   IN_SET int64_t known_bytes() const { return packs_left ? lines(tiles_at_once * (part / N), 1) : 0; }
   IN_SET int64_t right_bytes() const {
-    return packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
+    const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
+    return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers())) : panel_bytes;
   }
   IN_SET int64_t waiting_bytes() const {
     return part < depth
@@ -3411,15 +3417,25 @@ inline void in_band(int64_t band, const Function& function, Argument&&... argume
     function(arguments..., band);
 }
 
-template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept>
+struct Added {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
+          class Combine>
 class Contraction {
   using Total = Lanes<T, N>;
   using Columns = Lanes<B, N>;
   static constexpr bool kAlways = std::is_same_v<Kept, Everywhere>;
+  static constexpr int kRowsOfFew = 4, kColumnsOfFew = 2 * kTileRows / kRowsOfFew;  // in registers at once
 
  public:
   IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
-                     const Right& right, const Step& step, const Finish& finish, const Kept& kept)
+                     const Right& right, const Step& step, const Finish& finish, const Kept& kept,
+                     const Combine& combine)
       : rows_(rows),
         columns_(columns),
         depth_(depth),
@@ -3429,7 +3445,8 @@ class Contraction {
         right_(right),
         step_(step),
         finish_(finish),
-        kept_(kept) {}
+        kept_(kept),
+        combine_(combine) {}
 
   // Threads share the rows, or the columns: where rows are few, or where each has so many columns of a
   // product that is no taller than wide that all of them may pack the left factor, since what another thread
@@ -3445,6 +3462,8 @@ class Contraction {
     left_panels_ = reinterpret_cast<A*>(left);
     waiting_ = reinterpret_cast<Total*>(left + cut_.left_bytes());
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
+    if constexpr (kAlways)
+      if (cut_.few_columns) return run_few_columns(team);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
       const Span of_this = panels.part(team.number, team.count);
@@ -3473,6 +3492,69 @@ class Contraction {
     }
   };
   using Steps = KeptSteps<N, KeptOfTile>;
+
+  // Some rows at a time, which are read as fast as memory gives them, meet all columns.
+  IN_SET void run_few_columns(Team team) const {
+    if (!team.packed) {
+      team.wait();
+      pack_columns(Span{0, depth_.count()}.part(team.number, team.count));
+    }
+    team.wait();
+    const Span groups = Span{0, ceil_div(rows_.count(), kRowsOfFew)}.part(team.number, team.count);
+    for (int64_t group = groups.first; group < groups.end; ++group) {
+      const int64_t m = rows_.first + group * kRowsOfFew;
+      for (int64_t band = 0; band < cut_.bands; ++band)
+        fold_few_columns({m, smaller(m + kRowsOfFew, rows_.end)}, band);
+    }
+  }
+  IN_SET void pack_columns(Span depth) const {
+    const int count = int(columns_.count());
+    for (int64_t k = depth.first; k < depth.end; ++k)
+      for (int64_t band = 0; band < cut_.bands; ++band) {
+        Columns values;
+        in_band(band, right_, values, depth_.first + k, columns_.first, FirstLanes<N>{count});
+        B* const to = right_panels_ + band * count * cut_.column_numbers() + k;
+        for (int n = 0; n < count; ++n) to[n * cut_.column_numbers()] = values[n];
+      }
+  }
+  IN_SET void fold_few_columns(Span rows, int64_t band) const {
+    const int count = int(columns_.count());
+    T results[kRowsOfFew][N] = {};
+    for (int first = 0; first < count; first += kColumnsOfFew) {
+      const B* const columns = right_panels_ + (band * count + first) * cut_.column_numbers();
+      go_down_in_lanes(rows, columns, int(smaller(count - first, kColumnsOfFew)), &results[0][first]);
+    }
+    for (int64_t m = rows.first; m < rows.end; ++m)
+      in_band(band, finish_, m, columns_.first, FirstLanes<N>{count},
+              load(results[m - rows.first], AllLanes<N>{}));
+  }
+  // Lanes take positions of the depth in turns; the last ones, too few for all lanes, come after that.
+  IN_SET void go_down_in_lanes(Span rows, const B* columns, int count, T* results) const {
+    const int64_t to_next = cut_.column_numbers(), first_k = depth_.first, whole = depth_.count() / N;
+    const Left left = left_;  // as what is stored could be anything that is not local
+    Total totals[2 * kTileRows];
+    for (Total& total : totals) total = start_;
+    const auto of_column = [=](int64_t first, int k, int n) IN_SET {
+      return load(columns + (n < count ? n : 0) * to_next + (first + k) * N, AllLanes<N>{});
+    };
+    const auto of_row = [=](Lanes<A, N>& values, int64_t at, int row) IN_SET {
+      A positions[N];
+      for (int lane = 0; lane < N; ++lane)
+        positions[lane] = left(smaller(rows.first + row, rows.end - 1), first_k + at * N + lane);
+      values = load(positions, AllLanes<N>{});
+    };
+    const auto step = [this](Total& total, Columns b, Lanes<A, N> a) IN_SET { step_(total, a, b); };
+    fold_tile<N, Lanes<A, N>>({0, whole}, of_column, of_row, step, kept_, totals,
+                              std::make_integer_sequence<int, 2 * kTileRows>(),
+                              std::make_integer_sequence<int, kRowsOfFew>());
+    for (int64_t m = rows.first; m < rows.end; ++m)
+      for (int n = 0; n < count; ++n) {
+        Total total = across(totals[n * kRowsOfFew + (m - rows.first)], combine_);
+        for (int64_t k = whole * N; k < depth_.count(); ++k)
+          step_(total, Lanes<A, N>(left(m, first_k + k)), Columns(columns[n * to_next + k]));
+        results[(m - rows.first) * N + n] = total[0];
+      }
+  }
 
   // From top to bottom, several beside each other, so that rows are read in long pieces.
   IN_SET void pack_right(int64_t first_panel, Span panels) const {
@@ -3637,6 +3719,7 @@ class Contraction {
   const Step& step_;
   const Finish& finish_;
   const Kept& kept_;
+  const Combine& combine_;
   A* left_panels_ = nullptr;
   Total* waiting_ = nullptr;
   typename Steps::What* known_ = nullptr;
@@ -3647,23 +3730,25 @@ class Contraction {
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
 // then. T, A and B are the types of totals and of what is left and right. All threads of the team call this,
-// with memory that they share and with their own.
+// with memory that they share and with their own. Where columns are few, totals of some steps each, which all
+// began with `start`, are combined.
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere>
+          class Kept = Everywhere, class Combine = Added>
 inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth,
                      T start, const Left& left, const Right& right, const Step& step, const Finish& finish,
-                     const Kept& kept = {}) {
+                     const Kept& kept = {}, const Combine& combine = {}) {
   if (rows.count() > 0 && bands > 0 && columns.count() > 0)
-    Contraction<N, T, A, B, Left, Right, Step, Finish, Kept>(rows, bands, columns, depth, start, left, right,
-                                                             step, finish, kept)
+    Contraction<N, T, A, B, Left, Right, Step, Finish, Kept, Combine>(
+        rows, bands, columns, depth, start, left, right, step, finish, kept, combine)
         .run(team, shared, mine);
 }
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere>
+          class Kept = Everywhere, class Combine = Added>
 inline void contract(Team team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
                      const Left& left, const Right& right, const Step& step, const Finish& finish,
-                     const Kept& kept = {}) {
-  contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish, kept);
+                     const Kept& kept = {}, const Combine& combine = {}) {
+  contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish, kept,
+                       combine);
 }
 
 // Two whole numbers of 16 bits in 32.

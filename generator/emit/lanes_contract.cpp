@@ -60,6 +60,12 @@ std::string LanePrinter::finish(const PlanNode &columns, size_t fold, VarId tota
   });
 }
 
+// Of two totals of one number.
+std::string LanePrinter::combination(Monoid monoid, Type type) {
+  const auto &[one, other] = names_.pair();
+  return "[](auto " + one + ", auto " + other + ") IN_SET { return " + combined(monoid, type, one, other) + "; }";
+}
+
 std::string LanePrinter::contraction(const PlanNode &nest, const std::string &team, const std::string &memory) {
   const Contraction &contraction = *nest.contraction;
   const PlanNode &columns = column_loop(nest);
@@ -135,6 +141,8 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
                                  end_text));
   if (!kept.empty())
     functions.push_back(function({index(rows, kept_text), index(depth, kept_text)}, kept_text));
+  else if (element[2].monoid != Monoid::sum) // which it takes for granted
+    functions.insert(functions.end(), {"Everywhere()", combination(element[2].monoid, type)});
   std::string text = helper(pairs ? "contract_pairs" : "contract") + "<" + kLaneCount + (pairs ? "" : ", " + types) +
                      ">(" + team + ", " + memory + ", " + shape +
                      (pairs ? "" : ", " + printer_.spelling.identity(element[2].monoid, type)) + ",\n" +

@@ -19,23 +19,23 @@ const std::set<std::string> kHelpers = {
     "above", "absolute", "across", "add_product", "all_threads", "any_lane", "atomic_add", "atomic_add_bf16",
     "atomic_add_f16", "batches_of", "below", "bits_as", "any_of_row", "block_fold", "block_scan", "block_scan_in_order",
     "block_scan_linear", "block_scan_products", "broadcast", "ceil_div", "choose", "column_fold", "columns_of",
-    "add_pairs", "contract", "contract_pairs", "convert", "copy_bits", "divide", "each_lane", "entry_within",
-    "finish_stores", "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down",
-    "for_lines", "from_bf16", "from_f16", "from_lane", "gather", "greater", "in_lane", "in_pairs", "in_parallel",
-    "in_team", "into_line", "is_inf", "is_last_block", "is_nan", "keep", "keeps_apart", "larger", "lesser", "load",
-    "load_every", "load_field", "load_inside", "load_nearest", "load_once", "load_pack", "longest_row", "mask_of",
-    "maximum", "minimum", "multiply_add", "multiply_pairs", "note_status", "padded_bytes", "part_of_records",
-    "pick_field", "positions", "positions_as", "prefetch", "prefetch_part", "prefetch_row", "prefetch_soon",
-    "product_of", "quotient", "random_uniform", "remainder_of", "rounded", "row_at", "row_fold", "rsqrt", "saturate",
-    "scan_before", "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of",
-    "shared_memory", "shift_left", "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around",
+    "add_pairs", "contract", "contract_pairs", "each_alone", "convert", "copy_bits", "divide", "each_lane",
+    "entry_within", "finish_stores", "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes",
+    "for_lanes_down", "for_lines", "from_bf16", "from_f16", "from_lane", "gather", "greater", "in_lane", "in_pairs",
+    "in_parallel", "in_team", "into_line", "is_inf", "is_last_block", "is_nan", "keep", "keeps_apart", "larger",
+    "lesser", "load", "load_every", "load_field", "load_inside", "load_nearest", "load_once", "load_pack",
+    "longest_row", "mask_of", "maximum", "minimum", "multiply_add", "multiply_pairs", "note_status", "padded_bytes",
+    "part_of_records", "pick_field", "positions", "positions_as", "prefetch", "prefetch_part", "prefetch_row",
+    "prefetch_soon", "product_of", "quotient", "random_uniform", "remainder_of", "rounded", "row_at", "row_fold",
+    "rsqrt", "saturate", "scan_before", "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin",
+    "share_of", "shared_memory", "shift_left", "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around",
     "store_every", "store_fields", "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16",
     "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes", "wrapping_absolute", "wrapping_add",
     "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
-    "AllLanes", "Batches", "Cut", "Distances", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32",
-    "kLanes64", "kLanes8", "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions", "Reciprocal", "Scaled", "ShortSum",
-    "Steps", "Strided", "Span", "VectorOf"};
+    "AllLanes", "Batches", "Cut", "Distances", "Everywhere", "FirstLanes", "IntegerOf", "kBeyondCaches", "kLanes16",
+    "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions", "Reciprocal", "Scaled",
+    "ShortSum", "Steps", "Strided", "Span", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {

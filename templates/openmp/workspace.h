@@ -65,7 +65,8 @@ class Memory {
 template <class Space>
 int64_t threads_within(int64_t bytes, const Space& space) {
   const int64_t most = smaller(space.most_threads, thread_count());
-  if (space.thread_bytes == 0 || bytes < space.bytes) return 1;
+  if (space.thread_bytes == 0) return most;
+  if (bytes < space.bytes) return 1;
   return smaller(most, 1 + (bytes - space.bytes) / space.thread_bytes);
 }
 class TeamMemory : public Memory {

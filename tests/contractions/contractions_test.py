@@ -1,5 +1,5 @@
-"""Contractions of all forms are computed by tiles, and right: small ones, those with few rows, and those whose factors
-are packed; by one thread and by several, bit for bit the same.
+"""Contractions of all forms are computed by tiles, and right: small ones, those with few rows or few columns, and those
+whose factors are packed; by one thread and by several, bit for bit the same.
 
 contractions_test.py KGEN [--count N] [--first SEED] [unittest arguments]
 """
@@ -13,6 +13,7 @@ from built import COUNT, FIRST, build_all, loaded, stored, to_type
 
 FOUND = [116]  # batches by one thread, with panels that threads would share
 MOST_REFUSED = 0.05
+CALLS = 4  # of a case, each of other sizes
 
 
 def setUpModule():
@@ -37,7 +38,7 @@ class Contractions(unittest.TestCase):
     def test_they_are_right_by_any_number_of_threads(self):
         gomp = ctypes.CDLL("libgomp.so.1")
         for built in BUILT:
-            for number in range(3):
+            for number in range(CALLS):
                 sizes = built.case.sizes(number)
                 values = built.case.arguments(sizes, to_type)
                 expected, magnitude = built.case.expected(values, sizes)

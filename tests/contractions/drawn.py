@@ -72,7 +72,7 @@ class Drawn:
         return f"{self.axes['row'][0]}, {self.axes['depth'][0]}"
 
     def sizes(self, number):
-        """The first calls are small, later ones large enough that both factors are packed."""
+        """Of a small call, of one of any size, of one so large that both factors are packed, and of one of few columns."""
         draw = random.Random(f"{self.name} {number}")
         most = {role: high for role, (_, high) in SIZES.items()}
         if number == 0:
@@ -83,6 +83,11 @@ class Drawn:
                 sizes[self.axes[role][0]] = least + draw.randint(0, 9)
                 for axis in self.axes[role][1:]:
                     sizes[axis] = draw.randint(1, 3)
+        if number == 3:
+            for axis in self.axes["column"]:
+                sizes[axis] = 1
+            sizes[self.axes["column"][0]] = draw.randint(1, 6)
+            sizes[self.axes["depth"][0]] = draw.randint(65, 200)
         while math.prod(sizes.values()) > MOST_STEPS:
             sizes[max(sizes, key=sizes.get)] //= 2
         return sizes

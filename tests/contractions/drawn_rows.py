@@ -55,10 +55,14 @@ class DrawnRows:
 
     def sizes(self, number):
         draw = random.Random(f"{self.name} {number}")
-        rows = [draw.randint(1, 31), draw.randint(32, 90), draw.randint(400, 500)][number]
+        rows = [draw.randint(1, 31), draw.randint(32, 90), draw.randint(400, 500)][min(number, 2)]
         keys = draw.randint(1, 50) if number < 2 else draw.randint(150, 300)
-        keys = max(keys, 1)
-        return {"B": draw.randint(1, 3), "H": draw.randint(1, 2), "S": rows, "R": keys, "D": draw.randint(9, 40), "E": draw.randint(8, 40)}
+        sizes = {"B": draw.randint(1, 3), "H": draw.randint(1, 2), "S": rows, "R": keys, "D": draw.randint(9, 40), "E": draw.randint(8, 40)}
+        if number == 3:  # few columns of the products
+            sizes |= {"R": draw.randint(1, 6), "D": draw.randint(65, 90)}
+        if number == 4:
+            sizes |= {"E": draw.randint(1, 6)}
+        return sizes
 
     def values(self, sizes):
         draw = np.random.default_rng(sizes["S"])

@@ -12,6 +12,7 @@ from built import COUNT, FIRST, build_all, loaded, stored, to_type
 from drawn_rows import DrawnRows
 
 MOST_REFUSED = 0.1
+CALLS = 5  # of a case, each of other sizes
 TOLERANCES = {"f32": (2.0**-22, 2e-5), "f64": (2.0**-51, 1e-12), "bf16": (2.0**-8, 2e-5)}  # of the result, of what is summed
 
 
@@ -35,7 +36,7 @@ class ProductsInRows(unittest.TestCase):
     def test_they_are_right_by_any_number_of_threads(self):
         gomp = ctypes.CDLL("libgomp.so.1")
         for built in BUILT:
-            for number in range(3):
+            for number in range(CALLS):
                 sizes = built.case.sizes(number)
                 values = {name: to_type("f32" if name == "bias" else built.case.type, value)
                           for name, value in built.case.values(sizes).items()}
