@@ -24,7 +24,7 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 27
+#if KGEN_OPENMP_REVISION != 31
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -92,32 +92,34 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                   IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
-              });
+              },
+              Everywhere(), Added(), Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
           float l[384];
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
             float greatest_s = -INFINITY;
+            const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: greatest_s.
             Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
-            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
-              const auto chosen = active && Positions<kLanes32>{r} <= s_index;
+            for_lanes<kLanes32>(0, r_end, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
               greatest_s_lanes = maximum(
                   greatest_s_lanes,
-                  keep(chosen, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
+                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
             });
             greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
                                    return maximum(one, other);
                                  }));
             float l_here = 0.0f;
+            const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: l_here; fills p.
-            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+            for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
               Sum<float, kLanes32> l_here_lanes = 0.0f;
               for_lanes<kLanes32>(
-                  r_block, smaller(r_block + 4096, R), [=, &l_here_lanes](int64_t r, auto active) IN_SET {
+                  r_block, smaller(r_block + 4096, r_limit),
+                  [=, &l_here_lanes](int64_t r, auto active) IN_SET {
                     const auto p_here =
                         exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
                     store(&p[(s_index - s_index_first) * R + r], active, p_here);
-                    const auto chosen = active && Positions<kLanes32>{r} <= s_index;
-                    l_here_lanes += keep(chosen, p_here, 0.0f);
+                    l_here_lanes += keep(active, p_here, 0.0f);
                   });
               l_here += across(l_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
             }
@@ -140,7 +142,7 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                                               : Lanes<float, kLanes32>(0.0f)),
                              around_caches);
               },
-              [=](int64_t s_index, int64_t r) IN_SET { return r <= s_index; });
+              Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
         }
       }
       if (around_caches) finish_stores();
@@ -155,8 +157,9 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
       for (int64_t bh = 0; bh < B * H; ++bh) {
         for (int64_t s_index = 0; s_index < S; ++s_index) {
           float greatest_s = -INFINITY;
+          const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
           // One pass along r: greatest_s; fills s_at_hand.
-          for (int64_t r = 0; r < R; ++r) {
+          for (int64_t r = 0; r < r_end; ++r) {
             float sum_q_k = 0.0f;
             // One pass along d: sum_q_k.
             Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
@@ -166,30 +169,29 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
             });
             sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
             const float s = rounded(scale * sum_q_k);
-            if (r <= s_index) greatest_s = maximum(greatest_s, s);
+            greatest_s = maximum(greatest_s, s);
             s_at_hand[r] = rounded(scale * sum_q_k);
           }
           float l = 0.0f;
+          const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
           // One pass along r: l; fills p_per_s_r_bh.
-          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
             Sum<float, kLanes32> l_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, r_limit),
                                 [=, &l_lanes](int64_t r, auto active) IN_SET {
                                   const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
                                   store(&p_per_s_r_bh[r], active, p_here);
-                                  const auto chosen = active && Positions<kLanes32>{r} <= s_index;
-                                  l_lanes += keep(chosen, p_here, 0.0f);
+                                  l_lanes += keep(active, p_here, 0.0f);
                                 });
             l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }
           for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
+            const int64_t r_limit_two = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < R; ++r) {
-              if (r <= s_index) {
-                sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
-                                       to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
-              }
+            for (int64_t r = 0; r < r_limit_two; ++r) {
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
             }
             store_around(&o[(bh * S + s_index) * 64 + d], active,
                          to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),
@@ -259,32 +261,34 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                   IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
-              });
+              },
+              Everywhere(), Added(), Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
           float l[384];
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
             float greatest_s = -INFINITY;
+            const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: greatest_s.
             Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
-            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
-              const auto chosen = active && Positions<kLanes32>{r} <= s_index;
+            for_lanes<kLanes32>(0, r_end, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
               greatest_s_lanes = maximum(
                   greatest_s_lanes,
-                  keep(chosen, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
+                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
             });
             greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
                                    return maximum(one, other);
                                  }));
             float l_here = 0.0f;
+            const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: l_here; fills p.
-            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+            for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
               Sum<float, kLanes32> l_here_lanes = 0.0f;
               for_lanes<kLanes32>(
-                  r_block, smaller(r_block + 4096, R), [=, &l_here_lanes](int64_t r, auto active) IN_SET {
+                  r_block, smaller(r_block + 4096, r_limit),
+                  [=, &l_here_lanes](int64_t r, auto active) IN_SET {
                     const auto p_here =
                         exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
                     store(&p[(s_index - s_index_first) * R + r], active, p_here);
-                    const auto chosen = active && Positions<kLanes32>{r} <= s_index;
-                    l_here_lanes += keep(chosen, p_here, 0.0f);
+                    l_here_lanes += keep(active, p_here, 0.0f);
                   });
               l_here += across(l_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
             }
@@ -307,7 +311,7 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                                               : Lanes<float, kLanes32>(0.0f)),
                              around_caches);
               },
-              [=](int64_t s_index, int64_t r) IN_SET { return r <= s_index; });
+              Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
         }
       }
       if (around_caches) finish_stores();
@@ -322,8 +326,9 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
       for (int64_t bh = 0; bh < B * H; ++bh) {
         for (int64_t s_index = 0; s_index < S; ++s_index) {
           float greatest_s = -INFINITY;
+          const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
           // One pass along r: greatest_s; fills s_at_hand.
-          for (int64_t r = 0; r < R; ++r) {
+          for (int64_t r = 0; r < r_end; ++r) {
             float sum_q_k = 0.0f;
             // One pass along d: sum_q_k.
             Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
@@ -333,30 +338,29 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
             });
             sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
             const float s = rounded(scale * sum_q_k);
-            if (r <= s_index) greatest_s = maximum(greatest_s, s);
+            greatest_s = maximum(greatest_s, s);
             s_at_hand[r] = rounded(scale * sum_q_k);
           }
           float l = 0.0f;
+          const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
           // One pass along r: l; fills p_per_s_r_bh.
-          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
+          for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
             Sum<float, kLanes32> l_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
+            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, r_limit),
                                 [=, &l_lanes](int64_t r, auto active) IN_SET {
                                   const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
                                   store(&p_per_s_r_bh[r], active, p_here);
-                                  const auto chosen = active && Positions<kLanes32>{r} <= s_index;
-                                  l_lanes += keep(chosen, p_here, 0.0f);
+                                  l_lanes += keep(active, p_here, 0.0f);
                                 });
             l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
           }
           for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
+            const int64_t r_limit_two = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < R; ++r) {
-              if (r <= s_index) {
-                sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
-                                       to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
-              }
+            for (int64_t r = 0; r < r_limit_two; ++r) {
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
+                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
             }
             store_around(&o[(bh * S + s_index) * 128 + d], active,
                          to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),

@@ -19,7 +19,7 @@
 #include "matmul_triangular_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 27
+#if KGEN_OPENMP_REVISION != 31
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -62,7 +62,7 @@ void matmul_triangular(const float* x, const float* y, float* z, int64_t M, int6
         [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y)
             IN_SET { store_around(&z[m * N + n], active, sum_x_y, around_caches); },
-        [=](int64_t m, int64_t k) IN_SET { return k <= m; });
+        Until{[=](int64_t m) IN_SET { return m + 1; }});
     if (around_caches) finish_stores();
   });
 }

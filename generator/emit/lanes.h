@@ -138,6 +138,7 @@ private:
 
   std::string left_factor(const PlanNode &setting);
   std::string kept_steps(const PlanNode &step);
+  std::string end_of_row(const PlanNode &loop);
   std::string right_factor(const PlanNode &setting);
   std::string finish(const PlanNode &columns, size_t fold, VarId total);
 

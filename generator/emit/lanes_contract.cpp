@@ -37,6 +37,13 @@ std::string LanePrinter::kept_steps(const PlanNode &step) {
   return printer_.captured([&] { printer_.lines.add("return " + printer_.expression(step.condition).text + ";"); });
 }
 
+// What rows go no further than: their steps, or their columns. Empty where they take all.
+std::string LanePrinter::end_of_row(const PlanNode &loop) {
+  if (loop.end == kNone)
+    return "";
+  return printer_.captured([&] { printer_.lines.add("return " + printer_.expression(loop.end).text + ";"); });
+}
+
 // It sets its argument: GCC clears the upper half of vectors that functions return, where only a set has such.
 std::string LanePrinter::right_factor(const PlanNode &setting) {
   gathered_.clear();
@@ -89,6 +96,7 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
 
   widest_ = 1;
   const std::string of_left = left_factor(element[0]);
+  const std::string last_column = end_of_row(columns), last_step = end_of_row(*deep.back());
   lane_ = columns.axis;
   const std::string of_right = right_factor(element[1]);
   for (VarId var : {left, right, total}) {
@@ -139,10 +147,23 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
   functions.push_back(of_columns({index(rows, end_text), parameter("int64_t", n, end_text),
                                   parameter("auto", active_, end_text), parameter("auto", total_name, end_text)},
                                  end_text));
+  const auto until = [&](const std::string &end) {
+    const std::string decoded_end = decoded(rows, end);
+    return "Until{" + function({index(rows, decoded_end)}, decoded_end) + "}";
+  };
+  const std::vector<std::string> usual = {"Everywhere()", "Added()", "Everywhere()"}; // what is left out at the end
+  std::vector<std::string> further = usual;
   if (!kept.empty())
-    functions.push_back(function({index(rows, kept_text), index(depth, kept_text)}, kept_text));
-  else if (element[2].monoid != Monoid::sum) // which it takes for granted
-    functions.insert(functions.end(), {"Everywhere()", combination(element[2].monoid, type)});
+    further[0] = function({index(rows, kept_text), index(depth, kept_text)}, kept_text);
+  if (!last_step.empty())
+    further[0] = until(last_step);
+  if (element[2].monoid != Monoid::sum && further[0] == "Everywhere()")
+    further[1] = combination(element[2].monoid, type);
+  if (!last_column.empty())
+    further[2] = until(last_column);
+  while (!further.empty() && further.back() == usual[further.size() - 1])
+    further.pop_back();
+  functions.insert(functions.end(), further.begin(), further.end());
   std::string text = helper(pairs ? "contract_pairs" : "contract") + "<" + kLaneCount + (pairs ? "" : ", " + types) +
                      ">(" + team + ", " + memory + ", " + shape +
                      (pairs ? "" : ", " + printer_.spelling.identity(element[2].monoid, type)) + ",\n" +

@@ -275,10 +275,10 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     fold_in_one_pass(plan);
     share_rows(plan);
     join_rows(plan);
-    end_folds(plan);
     narrow_locals(plan);
     hoist_heavy(plan);
     forward_buffers(plan);
+    end_folds(plan);
     load_once(plan);
     shorten_lanes(plan);
     round_products(plan);

@@ -348,6 +348,7 @@ bool make_contraction(Plan &plan, PlanNode &rows) {
 const PlanNode &nest_of(const Phase &phase) { return *leading_loops(phase.nodes.front(), phase.split + 1).back(); }
 
 const PlanNode &column_loop(const PlanNode &nest) { return *loops_of(nest).back(); }
+PlanNode &column_loop(PlanNode &nest) { return const_cast<PlanNode &>(column_loop(std::as_const(nest))); }
 
 namespace {
 

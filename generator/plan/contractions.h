@@ -25,6 +25,7 @@ bool make_contraction(Plan &plan, PlanNode &rows);
 // The nest of a contracted phase, and the innermost loop over columns of a nest, in which the depth loops stand.
 const PlanNode &nest_of(const Phase &phase);
 const PlanNode &column_loop(const PlanNode &nest);
+PlanNode &column_loop(PlanNode &nest);
 
 // "tiles of M x N", for readers; of a phase with "for each B".
 std::string contraction_words(const Plan &plan, const PlanNode &nest);

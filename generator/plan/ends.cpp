@@ -1,12 +1,13 @@
 #include "plan/ends.h"
 
-#include <limits>
 #include <optional>
 #include <set>
 
 #include "plan/access.h"
+#include "plan/contractions.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
+#include "plan/needed.h"
 #include "plan/scopes.h"
 
 namespace kgen {
@@ -15,11 +16,13 @@ namespace {
 class Ends {
 public:
   explicit Ends(Plan &plan)
-      : plan_(plan), kernel_(plan.kernel), lanes_(plan),
+      : plan_(plan), limits_(limits_of(plan)), kernel_(plan.kernel), lanes_(plan),
         taken_(wants_lanes(plan.kernel) ? lanes_.choose() : std::set<const PlanNode *>()) {}
 
   // Roots are shared among workers by their lengths.
   void run() {
+    if (limits_.empty())
+      return;
     for (Phase &phase : plan_.phases)
       for (PlanNode &root : phase.nodes)
         inside(root);
@@ -28,13 +31,15 @@ public:
 private:
   void visit(PlanNode &node) {
     if (node.kind == PlanNode::Kind::loop && node.order == PlanNode::Order::reduction && node.parts == 0)
-      end(node);
+      for (const Limit &limit : limits_)
+        if (limit.axis == node.axis && node.end == kNone)
+          end(node, limit);
     inside(node);
   }
 
   void inside(PlanNode &node) {
     if (node.contraction)
-      return;
+      return end_contraction(node);
     const AxisId outer = lane_;
     if (taken_.count(&node) != 0)
       lane_ = node.axis;
@@ -44,14 +49,9 @@ private:
     lane_ = outer;
   }
 
-  void end(PlanNode &loop) {
-    bool may_end = false;
-    for_each_node(loop, [&](const PlanNode &n) { may_end = may_end || end_of(n, loop.axis); });
-    if (!may_end)
-      return;
+  void end(PlanNode &loop, const Limit &limit) {
     const Scopes scopes(plan_);
     std::vector<PlanNode *> steps;
-    std::optional<ExprId> end;
     AxisSet inside = AxisSet::of(loop.axis);
     std::set<VarId> changed;
     bool fits = true;
@@ -61,18 +61,57 @@ private:
       for (VarId var : {n.target, n.partner})
         if (var != kNone)
           changed.insert(var);
-      if (n.kind == PlanNode::Kind::loop || is_of_one_round(n, loop, scopes))
-        return;
-      const std::optional<ExprId> own = end_of(n, loop.axis);
-      fits = fits && own && (!end || same(kernel_, *end, *own));
-      end = own;
-      steps.push_back(&n);
+      if (asks(n, limit))
+        steps.push_back(&n);
+      else
+        fits = fits &&
+               (n.kind == PlanNode::Kind::loop || is_of_one_round(n, loop, scopes) || sets_one_of(n, limit.locals));
     });
-    if (!fits || !end || changes(*end, inside, changed) || (lane_ != kNone && lanes_.varies(*end, lane_)))
+    if (!fits || steps.empty() || changes(limit.end, inside, changed) ||
+        (lane_ != kNone && lanes_.varies(limit.end, lane_)))
       return;
-    loop.end = *end;
+    loop.end = limit.end;
     for (PlanNode *step : steps)
-      drop_condition(*step);
+      drop_condition(kernel_, *step);
+  }
+
+  bool asks(const PlanNode &step, const Limit &limit) const {
+    const std::optional<ExprId> condition = condition_of(kernel_, step);
+    return condition && same(kernel_, *condition, limit.condition);
+  }
+
+  // Columns that nobody reads are left out, and steps that rows do not take.
+  void end_contraction(PlanNode &nest) {
+    PlanNode &columns = column_loop(nest);
+    std::vector<PlanNode *> depth;
+    for (PlanNode &n : columns.body)
+      for (PlanNode *loop = &n; loop->kind == PlanNode::Kind::loop; loop = &loop->body.front())
+        depth.push_back(loop);
+    AxisSet inside = AxisSet::of(columns.axis);
+    for (const PlanNode *loop : depth)
+      inside |= AxisSet::of(loop->axis);
+    PlanNode &step = depth.back()->body.back();
+    for (const Limit &limit : limits_) {
+      if (changes(limit.end, inside, {}))
+        continue;
+      if (limit.axis == columns.axis && nest.contraction->columns == 1 && sets_only(columns, limit.locals))
+        columns.end = limit.end;
+      if (limit.axis == depth.back()->axis && depth.size() == 1 && step.condition != kNone && asks(step, limit)) {
+        depth.back()->end = limit.end;
+        drop_condition(kernel_, step);
+      }
+    }
+  }
+
+  // But for the fold's total.
+  static bool sets_only(const PlanNode &columns, const std::set<VarId> &locals) {
+    bool sets = false, others = false;
+    for (const PlanNode &n : columns.body)
+      if (n.kind == PlanNode::Kind::assign)
+        (sets_one_of(n, locals) ? sets : others) = true;
+      else
+        others = others || (n.kind != PlanNode::Kind::loop && n.kind != PlanNode::Kind::fold_init);
+    return sets && !others;
   }
 
   // Nobody asks for it after the round.
@@ -94,42 +133,8 @@ private:
     return found;
   }
 
-  // `index(axis) < end`, in what the fold asks or in its value, which is what folds start from elsewhere.
-  std::optional<ExprId> end_of(const PlanNode &step, AxisId axis) const {
-    if (step.kind != PlanNode::Kind::fold_step)
-      return std::nullopt;
-    const Expr &value = kernel_.expr(step.value);
-    const bool chooses = step.condition == kNone && value.op == Op::choose && is_start(value.args[2], step.monoid);
-    const ExprId condition = chooses ? value.args[0] : step.condition;
-    if (condition == kNone || step.partner != kNone)
-      return std::nullopt;
-    const Expr &e = kernel_.expr(condition);
-    if (e.op != Op::lt && e.op != Op::gt)
-      return std::nullopt;
-    const Expr &index = kernel_.expr(e.args[e.op == Op::lt ? 0 : 1]);
-    const bool fits = index.op == Op::index && index.axis == axis && index.ref == kNone;
-    return fits ? std::optional(e.args[e.op == Op::lt ? 1 : 0]) : std::nullopt;
-  }
-
-  bool is_start(ExprId id, Monoid monoid) const {
-    const Expr &e = kernel_.expr(id);
-    if (e.op != Op::constant)
-      return false;
-    const double number = is_floating(e.type) ? e.number : static_cast<double>(e.integer);
-    const double infinity = std::numeric_limits<double>::infinity();
-    return monoid == Monoid::sum                          ? number == 0
-           : monoid == Monoid::max && is_floating(e.type) ? number == -infinity
-           : monoid == Monoid::min && is_floating(e.type) ? number == infinity
-                                                          : false;
-  }
-
-  void drop_condition(PlanNode &step) const {
-    if (step.condition == kNone)
-      step.value = kernel_.expr(step.value).args[1];
-    step.condition = kNone;
-  }
-
   Plan &plan_;
+  const std::vector<Limit> limits_; // which makes expressions
   const Kernel &kernel_;
   const LaneAnalysis lanes_;
   const std::set<const PlanNode *> taken_;

@@ -8,11 +8,12 @@ struct Span {
     return {first + count() * number / parts, first + count() * (number + 1) / parts};
   }
 };
-// Threads that compute something together, and this one's number among them; or each thread computes its own,
-// in its own memory, where the right factor may lie in panels since an earlier call.
+// Threads that compute something together, and this one's number among them; or one that computes it alone,
+// in its own memory.
 struct Team {
   int64_t number = 0, count = 1;
-  bool alone = false, packed = false;
+  bool alone = false;
+  static constexpr bool packed = false;
 
   void wait() const {
     if (count > 1) {
@@ -27,7 +28,14 @@ inline Team all_threads() {
   return {};
 #endif
 }
-inline Team each_alone(bool packed = false) { return {0, 1, true, packed}; }
+// Each thread computes its own, where the right factor may lie in panels since an earlier call.
+struct Alone {
+  static constexpr int64_t number = 0, count = 1;
+  static constexpr bool alone = true;
+  bool packed;
+  void wait() const {}
+};
+inline Alone each_alone(bool packed = false) { return {packed}; }
 //@ Batches: Team
 // Several products of matrices: where they are many and small, each thread computes its own ones; else all
 // threads compute them together, one after the other.
@@ -116,6 +124,18 @@ struct Everywhere {
   static constexpr bool all(int64_t) { return true; }
   constexpr bool operator()(int64_t, int, int) const { return true; }
 };
+// Each row goes no further than that: takes the steps, or has the columns, before end(row).
+template <class End>
+struct Until {
+  End end;
+  bool operator()(int64_t m, int64_t k) const { return k < end(m); }
+};
+template <class End>
+Until(End) -> Until<End>;
+template <class T>
+constexpr bool kEnds = false;
+template <class End>
+constexpr bool kEnds<Until<End>> = true;
 // Where rows take steps only where `kept` says so: what is known of N steps of a tile's rows, from its first
 // part on.
 template <int N, class Kept>
@@ -202,7 +222,7 @@ struct Added {
 };
 
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
-          class Combine>
+          class Combine, class Wanted>
 class Contraction {
   using Total = Lanes<T, N>;
   using Columns = Lanes<B, N>;
@@ -212,7 +232,7 @@ class Contraction {
  public:
   IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
                      const Right& right, const Step& step, const Finish& finish, const Kept& kept,
-                     const Combine& combine)
+                     const Combine& combine, const Wanted& wanted)
       : rows_(rows),
         columns_(columns),
         depth_(depth),
@@ -223,7 +243,8 @@ class Contraction {
         step_(step),
         finish_(finish),
         kept_(kept),
-        combine_(combine) {}
+        combine_(combine),
+        wanted_(wanted) {}
 
   // Threads share the rows, or the columns: where rows are few, or where each has so many columns of a
   // product that is no taller than wide that all of them may pack the left factor, since what another thread
@@ -233,13 +254,14 @@ class Contraction {
     return tiles < 4 * threads || (panels >= 16 * threads && tiles * kTileRows <= panels * 2 * N);
   }
 
-  IN_SET void run(Team team, char* shared, char* mine) {
+  template <class Threads>
+  IN_SET void run(Threads team, char* shared, char* mine) {
     right_panels_ = reinterpret_cast<B*>(team.alone ? mine : shared);
     char* const left = team.alone ? mine + cut_.right_bytes() : mine;  // behind what a later call may find
     left_panels_ = reinterpret_cast<A*>(left);
     waiting_ = reinterpret_cast<Total*>(left + cut_.left_bytes());
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
-    if constexpr (kAlways)
+    if constexpr (kAlways && std::is_same_v<Threads, Team>)
       if (cut_.few_columns) return run_few_columns(team);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
@@ -272,10 +294,8 @@ class Contraction {
 
   // Some rows at a time, which are read as fast as memory gives them, meet all columns.
   IN_SET void run_few_columns(Team team) const {
-    if (!team.packed) {
-      team.wait();
-      pack_columns(Span{0, depth_.count()}.part(team.number, team.count));
-    }
+    team.wait();
+    pack_columns(Span{0, depth_.count()}.part(team.number, team.count));
     team.wait();
     const Span groups = Span{0, ceil_div(rows_.count(), kRowsOfFew)}.part(team.number, team.count);
     for (int64_t group = groups.first; group < groups.end; ++group) {
@@ -284,8 +304,9 @@ class Contraction {
         fold_few_columns({m, smaller(m + kRowsOfFew, rows_.end)}, band);
     }
   }
+  IN_SET int few_count() const { return int(smaller(columns_.count(), cut_.kFewColumns)); }
   IN_SET void pack_columns(Span depth) const {
-    const int count = int(columns_.count());
+    const int count = few_count();
     for (int64_t k = depth.first; k < depth.end; ++k)
       for (int64_t band = 0; band < cut_.bands; ++band) {
         Columns values;
@@ -295,7 +316,7 @@ class Contraction {
       }
   }
   IN_SET void fold_few_columns(Span rows, int64_t band) const {
-    const int count = int(columns_.count());
+    const int count = few_count();
     T results[kRowsOfFew][N] = {};
     for (int first = 0; first < count; first += kColumnsOfFew) {
       const B* const columns = right_panels_ + (band * count + first) * cut_.column_numbers();
@@ -375,19 +396,26 @@ class Contraction {
     };
     int64_t k = depth_.first + depth.first;
     const int64_t end = depth_.first + depth.end;
-    for (; k + N <= end; k += N, to += kTileRows * N) {
-      A values[N];  // all are loaded before one is stored, so that compilers make vectors of them
-      for (int lane = 0; lane < N; ++lane) values[lane] = value(k + lane);
-      for (int lane = 0; lane < N; ++lane) to[lane] = values[lane];
-    }
+    const auto pack = [&](int64_t last, const auto& value_at) IN_SET {
+      for (; k + N <= last; k += N, to += kTileRows * N) {
+        A values[N];  // all are loaded before one is stored, so that compilers make vectors of them
+        for (int lane = 0; lane < N; ++lane) values[lane] = value_at(k + lane);
+        for (int lane = 0; lane < N; ++lane) to[lane] = values[lane];
+      }
+    };
+    if constexpr (kEnds<Kept>) pack(smaller(end, kept.end(m)), [=](int64_t at) IN_SET { return left(m, at); });
+    pack(end, value);
     for (; k < end; ++k, ++to) *to = value(k);
   }
   IN_SET void look_at_steps(int64_t tile, Span depth, typename Steps::What* known) const {
     for (int64_t first = depth.first; first < depth.end; first += N, ++known) {
       const int64_t end = smaller(first + N, depth.end);
-      int count = 0;
+      int64_t count = 0;
       for (int row = 0; row < kTileRows; ++row)
-        for (int64_t k = first; k < end; ++k) count += kept_(row_of(tile, row), depth_.first + k);
+        if constexpr (kEnds<Kept>)
+          count += smaller(larger(kept_.end(row_of(tile, row)) - depth_.first - first, 0), end - first);
+        else
+          for (int64_t k = first; k < end; ++k) count += kept_(row_of(tile, row), depth_.first + k);
       *known = count == 0 ? Steps::none : count == kTileRows * (end - first) ? Steps::each : Steps::some;
     }
   }
@@ -396,7 +424,8 @@ class Contraction {
   }
 
   // Rows that take few steps may lie beside each other.
-  IN_SET void fold_in_turns(int64_t first_panel, Team team, Span panels) const {
+  template <class Threads>
+  IN_SET void fold_in_turns(int64_t first_panel, Threads team, Span panels) const {
     constexpr int64_t kTogether = 4;
     for (int64_t tile = team.number * kTogether; tile < cut_.tiles; tile += team.count * kTogether)
       fold(first_panel, {tile, smaller(tile + kTogether, cut_.tiles)}, panels);
@@ -412,27 +441,47 @@ class Contraction {
   }
 
   IN_SET void fold_down(int64_t first_panel, Span tiles, Span panels) const {
-    for (int64_t first = 0; first < cut_.depth; first += cut_.part) {
-      const Span depth = {first, smaller(first + cut_.part, depth_.count())};
+    const int64_t deepest = depth_of(tiles);
+    for (int64_t first = 0; first == 0 || first < deepest; first += cut_.part) {
+      const Span depth = {first, smaller(first + cut_.part, deepest)};
       if (cut_.packs_left) pack_left(tiles, depth);
       Total* waiting = waiting_;
       for (int64_t number = panels.first; number < panels.end; ++number) {
         const Panel<N> panel(number, cut_, columns_);
         const B* const right_panel = right_panels_ + (number - first_panel) * cut_.panel_numbers();
         for (int64_t tile = tiles.first; tile < tiles.end; ++tile, waiting += 2 * kTileRows)
-          fold_part(depth, {tile, tile - tiles.first}, panel, right_panel, waiting);
+          if (is_wanted(tile, panel))
+            fold_part(depth, depth.end == deepest, {tile, tile - tiles.first}, panel, right_panel, waiting);
       }
     }
+  }
+  // Down to which its rows take steps.
+  IN_SET int64_t depth_of(Span tiles) const {
+    if constexpr (kEnds<Kept>) {
+      int64_t deepest = 0;
+      const int64_t end = smaller(rows_.first + tiles.end * kTileRows, rows_.end);
+      for (int64_t m = rows_.first + tiles.first * kTileRows; m < end; ++m)
+        deepest = larger(deepest, kept_.end(m) - depth_.first);
+      return smaller(deepest, depth_.count());
+    } else {
+      return depth_.count();
+    }
+  }
+  // Does one of its rows want one of the columns?
+  IN_SET bool is_wanted(int64_t tile, const Panel<N>& panel) const {
+    bool wanted = !kEnds<Wanted>;
+    if constexpr (kEnds<Wanted>)
+      for (int row = 0; row < kTileRows; ++row) wanted = wanted || panel.first < wanted_.end(row_of(tile, row));
+    return wanted;
   }
 
   // A tile by its number, and by that of its panel.
   struct TileAt {
     int64_t number, panel;
   };
-  IN_SET void fold_part(Span depth, TileAt tile, const Panel<N>& panel, const B* right_panel,
+  IN_SET void fold_part(Span depth, bool last, TileAt tile, const Panel<N>& panel, const B* right_panel,
                         Total* waiting) const {
     Total here[2 * kTileRows];
-    const bool last = depth.end == depth_.count();
     Total* const totals = depth.first == 0 && last ? here : waiting;
     if (depth.first == 0)
       for (int cell = 0; cell < 2 * kTileRows; ++cell) totals[cell] = start_;
@@ -497,6 +546,7 @@ class Contraction {
   const Finish& finish_;
   const Kept& kept_;
   const Combine& combine_;
+  const Wanted& wanted_;
   A* left_panels_ = nullptr;
   Total* waiting_ = nullptr;
   typename Steps::What* known_ = nullptr;
@@ -508,24 +558,24 @@ class Contraction {
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
 // then. T, A and B are the types of totals and of what is left and right. All threads of the team call this,
 // with memory that they share and with their own. Where columns are few, totals of some steps each, which all
-// began with `start`, are combined.
-template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere, class Combine = Added>
-inline void contract(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth,
+// began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
+template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
+          class Kept = Everywhere, class Combine = Added, class Wanted = Everywhere>
+inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth,
                      T start, const Left& left, const Right& right, const Step& step, const Finish& finish,
-                     const Kept& kept = {}, const Combine& combine = {}) {
+                     const Kept& kept = {}, const Combine& combine = {}, const Wanted& wanted = {}) {
   if (rows.count() > 0 && bands > 0 && columns.count() > 0)
-    Contraction<N, T, A, B, Left, Right, Step, Finish, Kept, Combine>(
-        rows, bands, columns, depth, start, left, right, step, finish, kept, combine)
+    Contraction<N, T, A, B, Left, Right, Step, Finish, Kept, Combine, Wanted>(
+        rows, bands, columns, depth, start, left, right, step, finish, kept, combine, wanted)
         .run(team, shared, mine);
 }
-template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere, class Combine = Added>
-inline void contract(Team team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
+template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
+          class Kept = Everywhere, class Combine = Added, class Wanted = Everywhere>
+inline void contract(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
                      const Left& left, const Right& right, const Step& step, const Finish& finish,
-                     const Kept& kept = {}, const Combine& combine = {}) {
+                     const Kept& kept = {}, const Combine& combine = {}, const Wanted& wanted = {}) {
   contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish, kept,
-                       combine);
+                       combine, wanted);
 }
 //@ contract_pairs: contract
 // Two whole numbers of 16 bits in 32.
@@ -558,8 +608,8 @@ inline Lanes<int32_t, N> add_pairs(Lanes<int32_t, N> a, Lanes<int32_t, N> b, Lan
 }
 
 // As contract does, sums of products of whole numbers of 16 bits, two positions of the depth at a time.
-template <int N, class Left, class Right, class Finish>
-inline void contract_pairs(Team team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
+template <int N, class Threads, class Left, class Right, class Finish>
+inline void contract_pairs(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
                            Span depth, const Left& left, const Right& right, const Finish& finish) {
   using Columns = Lanes<int32_t, N>;
   const auto left_pair = [=](int64_t m, int64_t pair) IN_SET -> int32_t {
@@ -581,8 +631,8 @@ inline void contract_pairs(Team team, char* shared, char* mine, Span rows, int64
                                          {0, ceil_div(depth.count(), 2)}, 0, left_pair, right_pair, step,
                                          of_band);
 }
-template <int N, class Left, class Right, class Finish>
-inline void contract_pairs(Team team, char* shared, char* mine, Span rows, Span columns, Span depth,
+template <int N, class Threads, class Left, class Right, class Finish>
+inline void contract_pairs(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth,
                            const Left& left, const Right& right, const Finish& finish) {
   contract_pairs<N>(team, shared, mine, rows, 1, columns, depth, left, right, finish);
 }

@@ -86,5 +86,7 @@ class DrawnRows:
         with np.errstate(invalid="ignore", divide="ignore"):
             p = weights(self.between, s, kept, bias)
         o = np.einsum(f"{heads}SR,{self.arrays['v']}->{self.out}", p, doubles["v"])
-        size = np.einsum(f"{heads}SR,{self.arrays['v']}->{self.out}", abs(p) * (1 + abs(s)), abs(doubles["v"]))
-        return o, size
+        # An error of a score is one of what it sums; weights of softmax are changed by a part of themselves.
+        summed = 0.3 * np.einsum(f"{self.arrays['q']},{self.arrays['k']}->{heads}SR", abs(doubles["q"]), abs(doubles["k"]))
+        error = abs(p) * (1 + summed) + (0 if self.between == "softmax" else summed)
+        return o, np.einsum(f"{heads}SR,{self.arrays['v']}->{self.out}", error, abs(doubles["v"]))

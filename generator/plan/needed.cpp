@@ -1,0 +1,170 @@
+#include "plan/needed.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "plan/access.h"
+#include "plan/exprs.h"
+#include "plan/scopes.h"
+
+namespace kgen {
+namespace {
+
+bool is_start(const Expr &e, Monoid monoid) {
+  if (e.op != Op::constant)
+    return false;
+  const double number = is_floating(e.type) ? e.number : static_cast<double>(e.integer);
+  const double infinity = std::numeric_limits<double>::infinity();
+  return monoid == Monoid::sum                          ? number == 0
+         : monoid == Monoid::max && is_floating(e.type) ? number == -infinity
+         : monoid == Monoid::min && is_floating(e.type) ? number == infinity
+                                                        : false;
+}
+
+// Is a whole number far from the greatest, so that the next one is one, too?
+bool has_successor(const Kernel &kernel, ExprId id) {
+  const Expr &e = kernel.expr(id);
+  const auto all = [&] {
+    return std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return has_successor(kernel, arg); });
+  };
+  if (e.op == Op::index || e.op == Op::size || e.op == Op::grid_index)
+    return true;
+  if (e.op == Op::constant)
+    return std::abs(e.integer) < INT32_MAX;
+  return (e.op == Op::add || e.op == Op::sub || e.op == Op::cast) && is_integer(e.type) && all();
+}
+
+// `index(axis) < end`, `index(axis) <= end`, and the same the other way round.
+std::optional<Limit> limit_of(Kernel &kernel, ExprId condition) {
+  const Expr e = kernel.expr(condition);
+  const bool below = e.op == Op::lt || e.op == Op::le, above = e.op == Op::gt || e.op == Op::ge;
+  if (!below && !above)
+    return std::nullopt;
+  const Expr index = kernel.expr(e.args[below ? 0 : 1]);
+  ExprId end = e.args[below ? 1 : 0];
+  if (index.op != Op::index || index.ref != kNone)
+    return std::nullopt;
+  if (e.op == Op::le || e.op == Op::ge) {
+    if (!has_successor(kernel, end))
+      return std::nullopt;
+    end = make_op(kernel, Op::add, Type::i64, {end, make_constant(kernel, Type::i64, 1, 0)});
+  }
+  return Limit{condition, index.axis, end, {}};
+}
+
+// Takes away, as long as there are any, the locals that are read where the condition may not hold.
+class Needed {
+public:
+  Needed(const Plan &plan, const Scopes &scopes, const Limit &limit)
+      : plan_(plan), kernel_(plan.kernel), scopes_(scopes), limit_(limit) {}
+
+  std::set<VarId> run() {
+    for (size_t var = 0; var < kernel_.vars.size(); ++var)
+      if (has_own_value_at_each_place(static_cast<VarId>(var)))
+        locals_.insert(static_cast<VarId>(var));
+    size_t before;
+    do {
+      before = locals_.size();
+      for (const Phase &phase : plan_.phases)
+        for (const PlanNode &root : phase.nodes)
+          for_each_node(root, [&](const PlanNode &node) { visit(node); });
+    } while (locals_.size() != before);
+    return locals_;
+  }
+
+private:
+  bool has_own_value_at_each_place(VarId id) const {
+    const Var &var = kernel_.vars[id];
+    if (var.kind != Var::Kind::local || !var.array.empty())
+      return false;
+    const AxisSet places = kernel_.expr(limit_.condition).axes;
+    return var.axes.contains(places) ||
+           (plan_.storage[id].kind == Storage::Kind::scalar && scopes_.of(id).open.contains(places));
+  }
+
+  void visit(const PlanNode &node) {
+    if (sets_one_of(node, locals_)) {
+      for (ExprId id : expressions_of(node))
+        reads_at_place(id);
+      return;
+    }
+    const std::optional<ExprId> condition = condition_of(kernel_, node);
+    if (!condition || !same(kernel_, *condition, limit_.condition)) {
+      for (ExprId id : expressions_of(node))
+        reads(id);
+      return;
+    }
+    reads(*condition);
+    reads_at_place(node.condition == kNone ? kernel_.expr(node.value).args[1] : node.value);
+  }
+
+  void reads(ExprId id) {
+    walk(kernel_, id, [&](ExprId at) {
+      const Expr &e = kernel_.expr(at);
+      if (e.op == Op::read || e.op == Op::element || e.op == Op::inside)
+        locals_.erase(e.ref);
+      return true;
+    });
+  }
+
+  void reads_at_place(ExprId id) {
+    walk(kernel_, id, [&](ExprId at) {
+      const Expr &e = kernel_.expr(at);
+      if (e.op == Op::element || e.op == Op::inside || (e.op == Op::read && !e.coords.empty()))
+        locals_.erase(e.ref);
+      return true;
+    });
+  }
+
+  const Plan &plan_;
+  const Kernel &kernel_;
+  const Scopes &scopes_;
+  const Limit &limit_;
+  std::set<VarId> locals_;
+};
+
+} // namespace
+
+bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals) {
+  const bool sets = node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
+                    node.kind == PlanNode::Kind::fold_step;
+  return sets && node.partner == kNone && node.coords.empty() && node.indices.empty() && locals.count(node.target) != 0;
+}
+
+std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step) {
+  if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone)
+    return std::nullopt;
+  if (step.condition != kNone)
+    return step.condition;
+  const Expr &value = kernel.expr(step.value);
+  const bool chooses = value.op == Op::choose && is_start(kernel.expr(value.args[2]), step.monoid);
+  return chooses ? std::optional(value.args[0]) : std::nullopt;
+}
+
+void drop_condition(const Kernel &kernel, PlanNode &step) {
+  if (step.condition == kNone)
+    step.value = kernel.expr(step.value).args[1];
+  step.condition = kNone;
+}
+
+std::vector<Limit> limits_of(Plan &plan) {
+  std::vector<ExprId> conditions;
+  for (const Phase &phase : plan.phases)
+    for (const PlanNode &root : phase.nodes)
+      for_each_node(root, [&](const PlanNode &node) {
+        const std::optional<ExprId> own = condition_of(plan.kernel, node);
+        if (own && std::none_of(conditions.begin(), conditions.end(),
+                                [&](ExprId other) { return same(plan.kernel, *own, other); }))
+          conditions.push_back(*own);
+      });
+  std::vector<Limit> limits;
+  for (ExprId condition : conditions)
+    if (const std::optional<Limit> limit = limit_of(plan.kernel, condition))
+      limits.push_back(*limit);
+  const Scopes scopes(plan);
+  for (Limit &limit : limits)
+    limit.locals = Needed(plan, scopes, limit).run();
+  return limits;
+}
+
+} // namespace kgen

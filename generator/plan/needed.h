@@ -1,0 +1,33 @@
+// What is asked of the first so many positions of a row only, `sum(x, T, where(index(T) < length))`: folds, and locals
+// that nothing else reads.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace kgen {
+
+struct Limit {
+  ExprId condition = kNone; // of folds: the position is one of the first
+  AxisId axis = kNone;      // along which it is counted
+  ExprId end = kNone;       // and what it lies before
+  std::set<VarId> locals;   // that nobody reads where the condition does not hold
+};
+
+// All that folds of the plan ask for.
+std::vector<Limit> limits_of(Plan &plan);
+
+// The condition under which a step takes its value: what it asks, or a choice between the value and what folds start
+// from. Nothing of steps that note more than a total.
+std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step);
+
+// Does the statement set one of them, at the place at hand?
+bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals);
+
+// Takes the condition away.
+void drop_condition(const Kernel &kernel, PlanNode &step);
+
+} // namespace kgen
