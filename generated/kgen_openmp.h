@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 31
+#define KGEN_OPENMP_REVISION 32
 
 #include <cmath>
 #include <cstdint>
@@ -3318,7 +3318,8 @@ struct Cut {
   IN_SET int64_t known_bytes() const { return packs_left ? lines(tiles_at_once * (part / N), 1) : 0; }
   IN_SET int64_t right_bytes() const {
     const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
-    return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers())) : panel_bytes;
+    return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers()))
+                       : panel_bytes;
   }
   IN_SET int64_t waiting_bytes() const {
     return part < depth
@@ -3626,7 +3627,8 @@ class Contraction {
         for (int lane = 0; lane < N; ++lane) to[lane] = values[lane];
       }
     };
-    if constexpr (kEnds<Kept>) pack(smaller(end, kept.end(m)), [=](int64_t at) IN_SET { return left(m, at); });
+    if constexpr (kEnds<Kept>)
+      pack(smaller(end, kept.end(m)), [=](int64_t at) IN_SET { return left(m, at); });
     pack(end, value);
     for (; k < end; ++k, ++to) *to = value(k);
   }
@@ -3694,7 +3696,8 @@ class Contraction {
   IN_SET bool is_wanted(int64_t tile, const Panel<N>& panel) const {
     bool wanted = !kEnds<Wanted>;
     if constexpr (kEnds<Wanted>)
-      for (int row = 0; row < kTileRows; ++row) wanted = wanted || panel.first < wanted_.end(row_of(tile, row));
+      for (int row = 0; row < kTileRows; ++row)
+        wanted = wanted || panel.first < wanted_.end(row_of(tile, row));
     return wanted;
   }
 
@@ -3784,9 +3787,10 @@ class Contraction {
 // began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
           class Kept = Everywhere, class Combine = Added, class Wanted = Everywhere>
-inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns, Span depth,
-                     T start, const Left& left, const Right& right, const Step& step, const Finish& finish,
-                     const Kept& kept = {}, const Combine& combine = {}, const Wanted& wanted = {}) {
+inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
+                     Span depth, T start, const Left& left, const Right& right, const Step& step,
+                     const Finish& finish, const Kept& kept = {}, const Combine& combine = {},
+                     const Wanted& wanted = {}) {
   if (rows.count() > 0 && bands > 0 && columns.count() > 0)
     Contraction<N, T, A, B, Left, Right, Step, Finish, Kept, Combine, Wanted>(
         rows, bands, columns, depth, start, left, right, step, finish, kept, combine, wanted)

@@ -24,7 +24,7 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 31
+#if KGEN_OPENMP_REVISION != 32
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 #elif KGEN_SET_COMPILED
@@ -187,9 +187,9 @@ void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
           }
           for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
-            const int64_t r_limit_two = larger<int64_t>(0, smaller(R, s_index + 1));
+            const int64_t r_bound = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < r_limit_two; ++r) {
+            for (int64_t r = 0; r < r_bound; ++r) {
               sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
                                      to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
             }
@@ -356,9 +356,9 @@ void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
           }
           for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
-            const int64_t r_limit_two = larger<int64_t>(0, smaller(R, s_index + 1));
+            const int64_t r_bound = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < r_limit_two; ++r) {
+            for (int64_t r = 0; r < r_bound; ++r) {
               sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
                                      to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
             }

@@ -441,7 +441,7 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
   }
   if (loop.end != kNone) {
     // No earlier than the loop begins, whatever number it is: so nobody who counts back from it leaves 64 bits.
-    const std::string end = names_.claim_one_of(axis, {"_end", "_limit"});
+    const std::string end = names_.claim_one_of(axis, {"_end", "_limit", "_bound"});
     lines.add("const int64_t " + end + " = " + spelling.helper("larger") + "<int64_t>(" + own.begin + ", " +
               spelling.helper("smaller") + "(" + own.end + ", " + expression(loop.end).text + "));");
     own.end = end;

@@ -61,7 +61,7 @@ private:
       for (VarId var : {n.target, n.partner})
         if (var != kNone)
           changed.insert(var);
-      if (asks(n, limit))
+      if (asks(kernel_, n, limit))
         steps.push_back(&n);
       else
         fits = fits &&
@@ -73,11 +73,6 @@ private:
     loop.end = limit.end;
     for (PlanNode *step : steps)
       drop_condition(kernel_, *step);
-  }
-
-  bool asks(const PlanNode &step, const Limit &limit) const {
-    const std::optional<ExprId> condition = condition_of(kernel_, step);
-    return condition && same(kernel_, *condition, limit.condition);
   }
 
   // Columns that nobody reads are left out, and steps that rows do not take.
@@ -96,7 +91,8 @@ private:
         continue;
       if (limit.axis == columns.axis && nest.contraction->columns == 1 && sets_only(columns, limit.locals))
         columns.end = limit.end;
-      if (limit.axis == depth.back()->axis && depth.size() == 1 && step.condition != kNone && asks(step, limit)) {
+      if (limit.axis == depth.back()->axis && depth.size() == 1 && step.condition != kNone &&
+          asks(kernel_, step, limit)) {
         depth.back()->end = limit.end;
         drop_condition(kernel_, step);
       }

@@ -31,6 +31,8 @@ bool has_successor(const Kernel &kernel, ExprId id) {
     return true;
   if (e.op == Op::constant)
     return std::abs(e.integer) < INT32_MAX;
+  if (e.op == Op::cast && is_integer(kernel.expr(e.args[0]).type) && bytes_of(kernel.expr(e.args[0]).type) < 8)
+    return true;
   return (e.op == Op::add || e.op == Op::sub || e.op == Op::cast) && is_integer(e.type) && all();
 }
 
@@ -49,7 +51,7 @@ std::optional<Limit> limit_of(Kernel &kernel, ExprId condition) {
       return std::nullopt;
     end = make_op(kernel, Op::add, Type::i64, {end, make_constant(kernel, Type::i64, 1, 0)});
   }
-  return Limit{condition, index.axis, end, {}};
+  return Limit{{condition}, index.axis, end, {}};
 }
 
 // Takes away, as long as there are any, the locals that are read where the condition may not hold.
@@ -77,7 +79,7 @@ private:
     const Var &var = kernel_.vars[id];
     if (var.kind != Var::Kind::local || !var.array.empty())
       return false;
-    const AxisSet places = kernel_.expr(limit_.condition).axes;
+    const AxisSet places = kernel_.expr(limit_.conditions.front()).axes;
     return var.axes.contains(places) ||
            (plan_.storage[id].kind == Storage::Kind::scalar && scopes_.of(id).open.contains(places));
   }
@@ -88,13 +90,12 @@ private:
         reads_at_place(id);
       return;
     }
-    const std::optional<ExprId> condition = condition_of(kernel_, node);
-    if (!condition || !same(kernel_, *condition, limit_.condition)) {
+    if (!asks(kernel_, node, limit_)) {
       for (ExprId id : expressions_of(node))
         reads(id);
       return;
     }
-    reads(*condition);
+    reads(*condition_of(kernel_, node));
     reads_at_place(node.condition == kNone ? kernel_.expr(node.value).args[1] : node.value);
   }
 
@@ -141,6 +142,12 @@ std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step) {
   return chooses ? std::optional(value.args[0]) : std::nullopt;
 }
 
+bool asks(const Kernel &kernel, const PlanNode &step, const Limit &limit) {
+  const std::optional<ExprId> own = condition_of(kernel, step);
+  return own && std::any_of(limit.conditions.begin(), limit.conditions.end(),
+                            [&](ExprId condition) { return same(kernel, *own, condition); });
+}
+
 void drop_condition(const Kernel &kernel, PlanNode &step) {
   if (step.condition == kNone)
     step.value = kernel.expr(step.value).args[1];
@@ -152,15 +159,22 @@ std::vector<Limit> limits_of(Plan &plan) {
   for (const Phase &phase : plan.phases)
     for (const PlanNode &root : phase.nodes)
       for_each_node(root, [&](const PlanNode &node) {
-        const std::optional<ExprId> own = condition_of(plan.kernel, node);
-        if (own && std::none_of(conditions.begin(), conditions.end(),
-                                [&](ExprId other) { return same(plan.kernel, *own, other); }))
+        if (const std::optional<ExprId> own = condition_of(plan.kernel, node))
           conditions.push_back(*own);
       });
   std::vector<Limit> limits;
-  for (ExprId condition : conditions)
-    if (const std::optional<Limit> limit = limit_of(plan.kernel, condition))
+  for (ExprId condition : conditions) {
+    const std::optional<Limit> limit = limit_of(plan.kernel, condition);
+    if (!limit)
+      continue;
+    const auto known = std::find_if(limits.begin(), limits.end(), [&](const Limit &other) {
+      return other.axis == limit->axis && same(plan.kernel, other.end, limit->end);
+    });
+    if (known == limits.end())
       limits.push_back(*limit);
+    else
+      known->conditions.push_back(condition);
+  }
   const Scopes scopes(plan);
   for (Limit &limit : limits)
     limit.locals = Needed(plan, scopes, limit).run();

@@ -11,10 +11,10 @@
 namespace kgen {
 
 struct Limit {
-  ExprId condition = kNone; // of folds: the position is one of the first
-  AxisId axis = kNone;      // along which it is counted
-  ExprId end = kNone;       // and what it lies before
-  std::set<VarId> locals;   // that nobody reads where the condition does not hold
+  std::vector<ExprId> conditions; // of folds: the position is one of the first; all say the same
+  AxisId axis = kNone;            // along which it is counted
+  ExprId end = kNone;             // and what it lies before
+  std::set<VarId> locals;         // that nobody reads behind it
 };
 
 // All that folds of the plan ask for.
@@ -23,6 +23,9 @@ std::vector<Limit> limits_of(Plan &plan);
 // The condition under which a step takes its value: what it asks, or a choice between the value and what folds start
 // from. Nothing of steps that note more than a total.
 std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step);
+
+// Is it the condition of the step?
+bool asks(const Kernel &kernel, const PlanNode &step, const Limit &limit);
 
 // Does the statement set one of them, at the place at hand?
 bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals);

@@ -138,3 +138,19 @@ TEST_CASE("several in a body are phases, with what passes between them kept") {
   CHECK(count(norm, ": tiles of M x N") == 1);
   CHECK(norm.find("phase 2: work list") != std::string::npos);
 }
+
+TEST_CASE("of causal attention, nothing is computed that nobody reads: scores, weights and their products end") {
+  const std::string arrays = "inputs.q = \"f32[S, D]\"\ninputs.k = \"f32[R, D]\"\ninputs.v = \"f32[R, D]\"\n"
+                             "outputs.o = \"f32[S, D]\"\naxes.D = 64\n";
+  const std::string causal = "where(index(R) <= index(S))";
+  const auto plan_with = [&](const std::string &of_sum) {
+    return plan_of(arrays, "real s = dot(q, k, D); real p = exp(s - max(s, R, " + causal + ")); real l = sum(p, R" +
+                               of_sum + "); o = dot(p, v, R, " + causal + ") / l;");
+  };
+  const std::string ends = ", up to index(S) + 1";
+  CHECK(count(plan_with(", " + causal), "for R: parallel" + ends) == 1);
+  CHECK(count(plan_with(", " + causal), "for R: reduction") ==
+        count(plan_with(", " + causal), "for R: reduction" + ends));
+  CHECK(count(plan_with(""), "for R: parallel" + ends) == 0);
+  CHECK(count(plan_with(""), "for R: reduction" + ends) > 0);
+}

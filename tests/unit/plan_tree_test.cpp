@@ -234,16 +234,20 @@ TEST_CASE("an output that is read where it was written is read from a variable; 
 
 TEST_CASE("the loop of folds of the first so many of a row ends there, unless other folds go on or the end moves") {
   const auto ends = [&](const std::string &body) {
-    return print(plan_of("kernel = \"ends\"\ninputs.x = \"f32[B, N]\"\ninputs.length = \"i32[B]\"\n"
-                         "outputs.y = \"f32[B]\"\nbody = '''\n" +
-                         body + "\n'''"))
+    return print(
+               plan_of(
+                   "kernel = \"ends\"\ninputs.x = \"f32[B, N]\"\ninputs.length = \"i32[B]\"\ninputs.wide = \"i64[B]\"\n"
+                   "outputs.y = \"f32[B]\"\nbody = '''\n" +
+                   body + "\n'''"))
                .find(", up to i64(length_") != std::string::npos;
   };
   CHECK(ends("y = sum(x, N, where(index(N) < length));"));
   CHECK(ends("y = sum(length > index(N) ? x : 0, N) + max(index(N) < length ? x : -inf, N);"));
   CHECK(!ends("y = sum(index(N) < length ? x : 1, N);"));
   CHECK(!ends("y = sum(x, N, where(index(N) < length)) + max(x, N);"));
-  CHECK(!ends("y = sum(x, N, where(index(N) <= length));"));
+  CHECK(ends("y = sum(x, N, where(index(N) <= length));"));
+  CHECK(ends("real v = exp(x - max(x, N, where(index(N) < length))); y = sum(v, N, where(index(N) < length));"));
+  CHECK(!ends("y = sum(x, N, where(index(N) <= wide));"));
   CHECK(!ends("y = sum(x, N, where(index(N) < x));"));
 }
 

@@ -1,0 +1,120 @@
+//@ Team: thread_number larger
+// first, ..., end - 1
+struct Span {
+  int64_t first, end;
+  int64_t count() const { return larger(end - first, 0); }
+  // One of so many parts, which are of one size as nearly as can be.
+  Span part(int64_t number, int64_t parts) const {
+    return {first + count() * number / parts, first + count() * (number + 1) / parts};
+  }
+};
+// Threads that compute something together, and this one's number among them; or one that computes it alone,
+// in its own memory.
+struct Team {
+  int64_t number = 0, count = 1;
+  bool alone = false;
+  static constexpr bool packed = false;
+
+  void wait() const {
+    if (count > 1) {
+      OMP(omp barrier)
+    }
+  }
+};
+inline Team all_threads() {
+#if defined(_OPENMP)
+  return {thread_number(), omp_get_num_threads()};
+#else
+  return {};
+#endif
+}
+// Each thread computes its own, where the right factor may lie in panels since an earlier call.
+struct Alone {
+  static constexpr int64_t number = 0, count = 1;
+  static constexpr bool alone = true;
+  bool packed;
+  void wait() const {}
+};
+inline Alone each_alone(bool packed = false) { return {packed}; }
+//@ Batches: Team
+// Several products of matrices: where they are many and small, each thread computes its own ones; else all
+// threads compute them together, one after the other.
+struct Batches {
+  Span some;
+  Team team;
+};
+inline Batches batches_of(int64_t count, bool alone) {
+  const Team all = all_threads();
+  if (all.count > 1 && (count < all.count || !alone)) return {{0, count}, all};
+  return {Span{0, count}.part(all.number, all.count), {0, 1, alone}};
+}
+//@ Cut: Team Lanes ceil_div smaller larger
+constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
+
+// How a contraction is cut: each number of the result folds what `left` has for its row and `right` for its
+// column, from the first position of the depth to the last. A tile has kTileRows rows and two vectors of
+// columns: with what is folded into it, it fills the registers. What tiles read lies in panels, in the order
+// in which they read it. A tile goes down a part of the depth: so deep, a panel of columns stays in the first
+// cache while the tiles of some rows, whose panels stay in the second, take their turns. Totals that wait for
+// the next part are kept.
+template <class Total, class Left, class Right, int N>
+struct Cut {
+  static constexpr int kColumns = 2 * N, kFewColumns = kTileRows < N ? kTileRows : N - 1;
+  static constexpr int64_t kDeep = 256, kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
+  static constexpr int64_t kPanelsThatWait = 32, kTilesBeside = 40;
+  int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
+  int64_t part;                                  // of the depth
+  int64_t panels_at_once, tiles_at_once;         // that lie in panels
+  bool few_columns;                              // lanes go down the depth then
+  bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
+  bool alone;                                    // a thread computes it by itself, if there are several
+
+  IN_SET Cut(Span rows, int64_t bands_, Span columns, Span depth_)
+      : depth(larger(depth_.count(), 1)),
+        bands(bands_),
+        panels(bands_ * ceil_div(columns.count(), kColumns)),
+        tiles(ceil_div(rows.count(), kTileRows)) {
+    few_columns = bands * columns.count() <= kFewColumns && depth > 64;
+    const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
+    packs_left = work > 64 * 64 * 64;
+    packs_right = packs_left && tiles > 2;
+    alone = work <= kShared;
+    part = packs_left ? ceil_div(ceil_div(depth, ceil_div(depth, kDeep)), N) * N : depth;
+    tiles_at_once = larger(
+        1, smaller(smaller(tiles, kTilesBeside), kLeftBytes / int64_t(sizeof(Left)) / kTileRows / part));
+    panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
+  }
+  // Of a panel, or of a column of a few. Some more than there are: those beside each other do not meet in the
+  // sets of a cache.
+  IN_SET int64_t panel_numbers() const { return (depth + 1) * kColumns; }
+  IN_SET int64_t column_numbers() const { return depth + N; }
+  IN_SET int64_t left_bytes() const {
+    return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
+  }
+  // What is known of each N steps of a tile, where rows do not take all.
+  IN_SET int64_t known_bytes() const { return packs_left ? lines(tiles_at_once * (part / N), 1) : 0; }
+  IN_SET int64_t right_bytes() const {
+    const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
+    return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers()))
+                       : panel_bytes;
+  }
+  IN_SET int64_t waiting_bytes() const {
+    return part < depth
+               ? lines(tiles_at_once * kTileRows * smaller(panels, kPanelsThatWait) * kColumns, sizeof(Total))
+               : 0;
+  }
+  // What each thread needs for itself; all of it, where it computes one of several,
+  IN_SET int64_t thread_bytes(bool several) const {
+    return left_bytes() + waiting_bytes() + (several && alone ? right_bytes() : 0);
+  }
+  // and where it computes each alone.
+  IN_SET int64_t own_bytes() const { return thread_bytes(false) + right_bytes(); }
+
+ private:
+  IN_SET static int64_t lines(int64_t count, int64_t bytes, int64_t times = 1) {
+    constexpr int64_t kTooMany = INT64_MAX / 4;
+    return double(count) * double(bytes) * double(times) < double(kTooMany)
+               ? (count * bytes * times + 63) / 64 * 64
+               : kTooMany;
+  }
+};
