@@ -157,9 +157,17 @@ std::string compiler_of(const NativeOptions &options) {
   return !options.compiler.empty() ? options.compiler : environment && *environment ? environment : "c++";
 }
 
+// The code runs here, so it need not be compiled for the sets of instructions of other machines.
+std::string flags_of_this_machine() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx512vl"))
+    return " -march=native -DKGEN_NO_AVX512";
+#endif
+  return " -march=native";
+}
+
 std::string compile_command(const fs::path &folder, const std::string &kernel, const NativeOptions &options) {
-  // The code runs here, so it need not be compiled for the sets of instructions of other machines.
-  const char *usual = options.target == NativeTarget::openmp ? "-O2 -march=native" : "-O2";
+  const std::string usual = options.target == NativeTarget::openmp ? "-O2" + flags_of_this_machine() : "-O2";
   const std::string flags = options.flags.empty() ? usual : options.flags;
   std::string command = compiler_of(options) + " -std=c++17 " + flags + " -fopenmp -shared -fPIC";
   if (options.target ==

@@ -11,6 +11,9 @@ import unittest
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import this_machine  # noqa: E402
+
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 POINTER, SIZE = ctypes.c_void_p, ctypes.c_int64
 
@@ -54,7 +57,7 @@ class Built:
         self.tiles = plan.split("plan for cuda")[0].count("tiles of ")  # how many folds are computed by them
         subprocess.run([KGEN, f"{case.name}.toml", "--targets", "openmp"], cwd=folder, check=True, capture_output=True)
         library = folder / f"lib{case.name}.so"
-        subprocess.run(["g++", "-std=c++17", "-O1", "-march=native", "-fopenmp", "-shared", "-fPIC",
+        subprocess.run(["g++", "-std=c++17", "-O1", *this_machine.FLAGS, "-fopenmp", "-shared", "-fPIC",
                         f"{case.name}_openmp.cpp", "-o", library], cwd=folder, check=True)
         self.library = ctypes.CDLL(str(library))
         self.has_workspace = f"{case.name}_openmp_workspace" in (folder / f"{case.name}.h").read_text()

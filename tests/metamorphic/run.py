@@ -24,11 +24,13 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "reference"))
 sys.path.insert(0, str(HERE.parent / "conformance"))
+sys.path.insert(0, str(HERE.parent / "tools"))
 import cases  # noqa: E402
 import inputs as makers  # noqa: E402
 from run import TIMEOUT_S, command_line, expected_outputs  # noqa: E402
 from run import partial_contents, prepare_environment, wrong_outputs  # noqa: E402
 from spec_file import SPECS, SpecFile  # noqa: E402
+import this_machine  # noqa: E402
 from variants import variants  # noqa: E402
 
 RUNS = 2  # sizes for each form: the usual ones, and those one beyond the blocks
@@ -59,7 +61,7 @@ def compare(kgen, spec, variant, run, target, folder):
     renamed = {**run, "sizes": {variant.axes.get(axis, axis): size for axis, size in run["sizes"].items()}}
     command = command_line(kgen, form, renamed, target, arrays, folder) + ["--include", str(spec.path.parent)]
     if target != "interpret":
-        command += ["--cxxflags", "-O1 -march=native"]
+        command += ["--cxxflags", " ".join(["-O1", *this_machine.FLAGS])]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     if done.returncode != 0:
         codes = set(re.findall(r"error\[(KG\d+)\]", done.stderr))

@@ -14,6 +14,9 @@ import tempfile
 
 import numpy as np
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import this_machine  # noqa: E402
+
 KGEN, MODEL, MODEL_LIBRARY = (pathlib.Path(argument).resolve() for argument in sys.argv[1:4])
 INF, NAN = np.inf, np.nan
 SPEC = """kernel = "{name}"
@@ -66,7 +69,7 @@ def given(folder, spec, x, names, target):
     np.save(folder / "x.npy", x)
     outputs = [word for name in names for word in ("--out", f"{name}={folder}/{name}.npy")]
     environment = {**os.environ, "KGEN_NATIVE_CACHE": str(folder), "OMP_NUM_THREADS": "2"}
-    subprocess.run([KGEN, "run", spec, "--in", f"x={folder}/x.npy", *outputs, "--target", target, "--cxxflags", "-O1 -march=native",
+    subprocess.run([KGEN, "run", spec, "--in", f"x={folder}/x.npy", *outputs, "--target", target, "--cxxflags", " ".join(["-O1", *this_machine.FLAGS]),
                     *TARGETS[target]], check=True, stdout=subprocess.DEVNULL, env=environment)  # fmt: skip
     return {name: np.load(folder / f"{name}.npy") for name in names}
 

@@ -24,10 +24,11 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.dont_write_bytecode = True
-sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("reference", "conformance")] + [str(ROOT / "bench/gpu")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("reference", "conformance", "tools")] + [str(ROOT / "bench/gpu")]
 import cases  # noqa: E402
 import inputs as makers  # noqa: E402
 import interface  # noqa: E402
+import this_machine  # noqa: E402
 from spec_file import SPECS, SpecFile, evaluate  # noqa: E402
 
 LLVM = Path("/usr/lib/llvm-19")
@@ -35,7 +36,7 @@ COMPILERS = {
     "address": ["g++", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     "thread": ["clang++-19", "-fsanitize=thread"],
 }
-FLAGS = ["-std=c++17", "-O1", "-g", "-fopenmp", "-march=native"]
+FLAGS = ["-std=c++17", "-O1", "-g", "-fopenmp", *this_machine.FLAGS]
 ENVIRONMENT = {
     "address": {"ASAN_OPTIONS": "abort_on_error=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1"},
     # The runtime itself is not instrumented; archer tells the sanitizer what its barriers order.
@@ -48,7 +49,6 @@ HALVES = ("f16", "bf16")
 SMALL_WORK, LARGE_WORK = 30000, 200000
 SMALL_COUNT = 3
 TIMEOUT_S = 100
-BY_HAND = "attention"  # sanitized, each takes minutes to compile; --only attention asks for them
 
 
 def described_functions(header):
@@ -256,7 +256,7 @@ def main():
     if problem:
         sys.exit(problem)
     sources = sorted(p for p in options.generated.resolve().rglob("*_openmp.cpp")
-                     if options.only in p.name and (options.only or not p.name.startswith(BY_HAND)))
+                     if options.only in p.name)
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for source, (problem, output) in zip(sources, pool.map(sanitizer.run, sources)):

@@ -14,6 +14,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import this_machine  # noqa: E402
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
 CLANG = shutil.which("clang++-19") or shutil.which("clang++")
@@ -57,7 +60,7 @@ def build(kgen, spec, folder, options=()):
 
 def compiled(source, folder):
     files = [source, source.with_name(source.name.replace("_selfcheck", "_openmp"))]
-    code, said = run([ROOT / "tests/tools/cached_cxx", "g++", *STRICT, "-O1", "-march=native", "-fopenmp", *files, "-o",
+    code, said = run([ROOT / "tests/tools/cached_cxx", "g++", *STRICT, "-O1", *this_machine.FLAGS, "-fopenmp", *files, "-o",
                       source.with_name("check")], folder)
     return said if code != 0 else None
 
