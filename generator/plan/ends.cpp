@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/conversions.h"
 #include "plan/access.h"
 #include "plan/exprs.h"
 #include "plan/lanes.h"
@@ -12,17 +13,27 @@
 namespace kgen {
 namespace {
 
+// What a fold wants of the positions along an axis: an index below `end`, or an entry of a sorted table.
+struct Wanted {
+  ExprId part = kNone; // of its condition, which says so
+  ExprId end = kNone;
+  TableId table = kNone;
+  ExprId entry = kNone;
+};
+
 class Ends {
 public:
-  explicit Ends(Plan &plan)
-      : plan_(plan), kernel_(plan.kernel), lanes_(plan),
-        taken_(wants_lanes(plan.kernel) ? lanes_.choose() : std::set<const PlanNode *>()) {}
+  Ends(Plan &plan, bool settles)
+      : plan_(plan), kernel_(plan.kernel), settles_(settles), checked_(plan.target == TargetKind::openmp), lanes_(plan),
+        taken_(settles && checked_ && wants_lanes(plan.kernel) ? lanes_.choose() : std::set<const PlanNode *>()) {}
 
   // Roots are shared among workers by their lengths.
   void run() {
     for (Phase &phase : plan_.phases)
-      for (PlanNode &root : phase.nodes)
+      for (PlanNode &root : phase.nodes) {
+        for_each_node(root, [](PlanNode &n) { n.table = n.entry = kNone; });
         inside(root);
+      }
   }
 
 private:
@@ -46,12 +57,12 @@ private:
 
   void end(PlanNode &loop) {
     bool may_end = false;
-    for_each_node(loop, [&](const PlanNode &n) { may_end = may_end || end_of(n, loop.axis); });
+    for_each_node(loop, [&](const PlanNode &n) { may_end = may_end || wanted(n, loop.axis); });
     if (!may_end)
       return;
     const Scopes scopes(plan_);
-    std::vector<PlanNode *> steps;
-    std::optional<ExprId> end;
+    std::vector<std::pair<PlanNode *, ExprId>> steps; // and the parts of their conditions
+    std::optional<Wanted> all;
     AxisSet inside = AxisSet::of(loop.axis);
     std::set<VarId> changed;
     bool fits = true;
@@ -63,16 +74,28 @@ private:
           changed.insert(var);
       if (n.kind == PlanNode::Kind::loop || is_of_one_round(n, loop, scopes))
         return;
-      const std::optional<ExprId> own = end_of(n, loop.axis);
-      fits = fits && own && (!end || same(kernel_, *end, *own));
-      end = own;
-      steps.push_back(&n);
+      const std::optional<Wanted> own = wanted(n, loop.axis);
+      fits = fits && own && (!all || are_same(*all, *own));
+      all = own;
+      steps.emplace_back(&n, own ? own->part : kNone);
     });
-    if (!fits || !end || changes(*end, inside, changed) || (lane_ != kNone && lanes_.varies(*end, lane_)))
+    if (!fits || !all)
       return;
-    loop.end = *end;
-    for (PlanNode *step : steps)
-      drop_condition(*step);
+    const ExprId limit = all->table != kNone ? all->entry : all->end;
+    if (changes(limit, inside, changed) || (lane_ != kNone && lanes_.varies(limit, lane_)))
+      return;
+    loop.end = all->end;
+    loop.table = all->table;
+    loop.entry = all->entry;
+    if (settles_ && checked_)
+      for (const auto &[step, part] : steps)
+        drop(*step, part);
+  }
+
+  bool are_same(const Wanted &a, const Wanted &b) const {
+    if (a.table != b.table)
+      return false;
+    return a.table != kNone ? same(kernel_, a.entry, b.entry) : same(kernel_, a.end, b.end);
   }
 
   // Nobody asks for it after the round.
@@ -94,21 +117,86 @@ private:
     return found;
   }
 
-  // `index(axis) < end`, in what the fold asks or in its value, which is what folds start from elsewhere.
-  std::optional<ExprId> end_of(const PlanNode &step, AxisId axis) const {
-    if (step.kind != PlanNode::Kind::fold_step)
+  // What the fold asks for, or its value, which is what folds start from elsewhere.
+  std::optional<Wanted> wanted(const PlanNode &step, AxisId axis) const {
+    if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone)
       return std::nullopt;
+    const ExprId condition = condition_of(step);
+    if (condition == kNone)
+      return std::nullopt;
+    if (settles_ && checked_ && !counts(step))
+      if (const std::optional<ExprId> end = end_of(condition, axis))
+        return Wanted{condition, *end, kNone, kNone};
+    return entry_of(condition, axis);
+  }
+
+  ExprId condition_of(const PlanNode &step) const {
+    if (step.condition != kNone)
+      return step.condition;
     const Expr &value = kernel_.expr(step.value);
-    const bool chooses = step.condition == kNone && value.op == Op::choose && is_start(value.args[2], step.monoid);
-    const ExprId condition = chooses ? value.args[0] : step.condition;
-    if (condition == kNone || step.partner != kNone)
-      return std::nullopt;
+    if (value.op == Op::choose && is_start(value.args[2], step.monoid))
+      return value.args[0];
+    return counts(step) ? truth_of(step.value) : kNone;
+  }
+
+  // Is it a sum of those for which something holds?
+  bool counts(const PlanNode &step) const {
+    return step.condition == kNone && step.monoid == Monoid::sum &&
+           kernel_.expr(truth_of(step.value)).type == Type::boolean;
+  }
+
+  ExprId truth_of(ExprId id) const {
+    const Expr &e = kernel_.expr(id);
+    return e.op == Op::cast ? e.args[0] : id;
+  }
+
+  // `index(axis) < end`
+  std::optional<ExprId> end_of(ExprId condition, AxisId axis) const {
     const Expr &e = kernel_.expr(condition);
     if (e.op != Op::lt && e.op != Op::gt)
       return std::nullopt;
-    const Expr &index = kernel_.expr(e.args[e.op == Op::lt ? 0 : 1]);
-    const bool fits = index.op == Op::index && index.axis == axis && index.ref == kNone;
-    return fits ? std::optional(e.args[e.op == Op::lt ? 1 : 0]) : std::nullopt;
+    const size_t index = e.op == Op::lt ? 0 : 1;
+    return is_index(e.args[index], axis) ? std::optional(e.args[1 - index]) : std::nullopt;
+  }
+
+  bool is_index(ExprId id, AxisId axis) const {
+    const Expr &e = kernel_.expr(id);
+    return e.op == Op::index && e.axis == axis && e.ref == kNone;
+  }
+
+  // `table[index(axis)] == entry`, or that and more.
+  std::optional<Wanted> entry_of(ExprId condition, AxisId axis) const {
+    const Expr &e = kernel_.expr(condition);
+    if (e.op == Op::both)
+      for (ExprId part : e.args)
+        if (const std::optional<Wanted> found = entry_of(part, axis))
+          return found;
+    if (e.op != Op::eq)
+      return std::nullopt;
+    for (const size_t first : {0, 1})
+      if (const TableId table = table_along(e.args[first], axis); table != kNone)
+        return Wanted{condition, kNone, table, e.args[1 - first]};
+    return std::nullopt;
+  }
+
+  // The sorted table whose entries these are; none where it is another number, or only some entries are meant.
+  TableId table_along(ExprId id, AxisId axis) const {
+    const Expr &number = kernel_.expr(id);
+    const Expr &e = kernel_.expr(widened(id));
+    const Axis &along = kernel_.axes[axis];
+    if (e.op != Op::table || is_unsigned(number.type) || !is_index(widened(e.args[0]), axis))
+      return kNone;
+    const Table &table = kernel_.tables[e.ref];
+    const bool whole = table.dims.size() == 1 && is_size_of(along, table.dims[0]) && is_size_of(along, along.block);
+    return table.sorted && whole && along.ragged == kNone && along.grid == kNone ? e.ref : kNone;
+  }
+
+  // What stands in casts that keep every number.
+  ExprId widened(ExprId id) const {
+    const Expr &e = kernel_.expr(id);
+    const bool keeps = e.op == Op::cast && is_integer(e.type) && is_integer(kernel_.expr(e.args[0]).type) &&
+                       holds_all(e.type, kernel_.expr(e.args[0]).type);
+    return keeps ? widened(e.args[0]) : id;
   }
 
   bool is_start(ExprId id, Monoid monoid) const {
@@ -123,14 +211,34 @@ private:
                                                           : false;
   }
 
-  void drop_condition(PlanNode &step) const {
-    if (step.condition == kNone)
-      step.value = kernel_.expr(step.value).args[1];
-    step.condition = kNone;
+  // The part of its condition holds in all rounds.
+  void drop(PlanNode &step, ExprId part) {
+    const ExprId rest = without(condition_of(step), part);
+    if (step.condition != kNone) {
+      step.condition = rest;
+      return;
+    }
+    const Expr value = kernel_.expr(step.value);
+    if (!counts(step))
+      step.value = rest == kNone ? value.args[1]
+                                 : make_op(kernel_, Op::choose, value.type, {rest, value.args[1], value.args[2]});
+    else
+      step.value = rest == kNone ? make_constant(kernel_, value.type, 1, 1) : make_cast(kernel_, rest, value.type);
+  }
+
+  ExprId without(ExprId condition, ExprId part) {
+    if (condition == part)
+      return kNone;
+    const Expr e = kernel_.expr(condition);
+    if (e.op != Op::both)
+      return condition;
+    const ExprId first = without(e.args[0], part), second = first == e.args[0] ? without(e.args[1], part) : e.args[1];
+    return first == kNone ? second : second == kNone ? first : make_op(kernel_, Op::both, e.type, {first, second});
   }
 
   Plan &plan_;
-  const Kernel &kernel_;
+  Kernel &kernel_;
+  const bool settles_, checked_;
   const LaneAnalysis lanes_;
   const std::set<const PlanNode *> taken_;
   AxisId lane_ = kNone; // all lanes go through a loop together
@@ -138,6 +246,8 @@ private:
 
 } // namespace
 
-void end_folds(Plan &plan) { Ends(plan).run(); }
+void mark_segments(Plan &plan) { Ends(plan, false).run(); }
+
+void end_folds(Plan &plan) { Ends(plan, true).run(); }
 
 } // namespace kgen
