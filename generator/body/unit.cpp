@@ -4,6 +4,7 @@
 #include "body/unit.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "body/builtins.h"
 #include "body/companions.h"
@@ -221,11 +222,31 @@ std::optional<Span> Unit::span(size_t begin, size_t length) const {
   return Span{segment.source, segment.from + offset, length};
 }
 
-Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,
+DistinctVariants distinct(const Spec &spec, const std::vector<Variant> &variants) {
+  using Meaning = std::tuple<Type, bool, std::map<std::string, Type>, std::map<std::string, Type>,
+                             std::map<std::string, ParamValue>>;
+  std::map<Meaning, size_t> known;
+  DistinctVariants out;
+  for (const Variant &variant : variants) {
+    const VariantNames names = names_of(spec, variant);
+    std::map<std::string, Type> types;
+    for (const auto &[name, type] : variant.types)
+      types[name] = type_row(type).arithmetic;
+    const auto [same, is_new] =
+        known.emplace(Meaning(names.real, names.has_f64, names.operands, types, variant.params), out.variants.size());
+    if (is_new)
+      out.variants.push_back(variant);
+    out.of.push_back(same->second);
+  }
+  return out;
+}
+
+Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, size_t sets, const SourceText &body,
                const SourceText *functions, const std::vector<Span> &real_locals) {
   Unit unit;
   unit.spec = &spec;
   unit.variants = &variants;
+  unit.sets = sets;
   unit.body = &body;
   unit.functions = functions;
   unit.axes = axes_of(spec);
