@@ -61,6 +61,19 @@ CASES = [
      {"x": [[1, 1, 2], [5, 3, 3]], "d_y": [4, 6]}, {"d_x": [[2, 2, 0], [0, 3, 3]]}),
     ("elu and softplus at 0", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = elu(x) + 10 * softplus(x);\'',
      {"x": [0, 1], "d_y": [1, 1]}, {"d_x": [6, 1 + 10 / (1 + np.exp(-1))]}),
+    ("ragged rows, times the element one place on",
+     'axes.N = { ragged = "start", over = "B" }\ntables.start="i64[B + 1]"\ninputs.x="f64[B, N]"\noutputs.y="f64[B, N]"\n'
+     "body='y = x * at(x, N = index(N) + 1);'",
+     {"x": [1, 2, 3, 4, 5], "start": np.array([0, 2, 2, 5]), "d_y": [1, 10, 1, 2, 3]}, {"d_x": [2, 1, 4, 3 + 2 * 5, 2 * 4]}),
+    ("ragged rows, read from the end",
+     'axes.N = { ragged = "start", over = "B" }\ntables.start="i64[B + 1]"\ninputs.x="f64[B, N]"\noutputs.y="f64[B, N]"\n'
+     "body='y = x + at(x, N = size(N) - 1 - index(N));'",
+     {"x": [1, 2, 3, 4, 5], "start": np.array([0, 2, 2, 5]), "d_y": [1, 10, 1, 2, 3]}, {"d_x": [11, 11, 4, 4, 4]}),
+    ("entries of a sorted table that repeat add up: a sum over each segment",
+     'tables.seg={type="i32[N]", sorted=true, range="V"}\ninputs.t="f64[V, D]"\noutputs.y="f64[N, D]"\n'
+     "body='y = at(t, V = seg[index(N)]);'",
+     {"seg": np.array([0, 0, 2, 2, 2], np.int32), "t": np.zeros((4, 2)), "d_y": [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]},
+     {"d_t": [[4, 6], [0, 0], [21, 24], [0, 0]]}),
     ("tokens that repeat add up", 'inputs.token="i32[N]"\ninputs.t="f64[V, D]"\noutputs.y="f64[N, D]"\nbody=\'y = at(t, V = token);\'',
      {"token": np.array([1, 1, 7], np.int32), "t": np.zeros((3, 2)), "d_y": [[1, 2], [3, 4], [5, 6]]},
      {"d_t": [[0, 0], [4, 6], [0, 0]]}),
