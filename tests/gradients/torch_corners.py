@@ -35,6 +35,10 @@ FORWARD = {
     "elu and softplus at 0": lambda x: functional.elu(x) + 10 * functional.softplus(x),
     "ragged rows, one of them empty": lambda x, start: torch.stack(
         [(row * row).sum() / max(len(row), 1) for row in rows(x, start)]),
+    "changed in place in some elements, the others stay":
+        lambda c, x: torch.where(torch.from_numpy(c) > 0, 3 * x, x),
+    "changed in place, by what is left there": torch.exp,
+    "added to in place": lambda token, v, t: t.index_add(0, torch.from_numpy(token), v * v),
     "ragged rows, times the element one place on": lambda x, start: torch.cat(
         [row * torch.cat([row[1:], row.new_zeros(min(len(row), 1))]) for row in rows(x, start)]),
     "ragged rows, read from the end": lambda x, start: torch.cat([row + row.flip(0) for row in rows(x, start)]),
