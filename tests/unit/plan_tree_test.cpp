@@ -257,7 +257,7 @@ TEST_CASE("the loop of folds where a sorted table has one entry goes over that s
   CHECK(segments("y = sum(x, S, where(x > 0 && index(R) == row[index(S)]));"));
   CHECK(segments("y = max(row[index(S)] == index(R) ? x : -inf, S);"));
   CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R)));", ""));
-  CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R))) + max(x, S);"));
+  CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R))) + max(x * index(R), S);"));
   CHECK(!segments("y = sum(x, S, where(row[index(S) + 1] == index(R)));"));
   CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R) + index(S) % 2));"));
 }
