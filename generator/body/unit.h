@@ -50,10 +50,15 @@ struct DistinctVariants {
 };
 DistinctVariants distinct(const Spec &spec, const std::vector<Variant> &variants);
 
-// Of variants that stand for so many sets of functions. `real_locals`: offsets in the body where `auto` stands for a
+struct UnitOptions {
+  size_t sets = 1;           // of functions, for which the variants stand
+  bool needed_alone = false; // of the user's functions, in all variants but the first
+};
+
+// `real_locals`: offsets in the body where `auto` stands for a
 // constant and is to be read as `real`.
-Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, size_t sets, const SourceText &body,
-               const SourceText *functions, const std::vector<Span> &real_locals);
+Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const UnitOptions &options,
+               const SourceText &body, const SourceText *functions, const std::vector<Span> &real_locals);
 
 ParamValue param_value(const Param &param, const Variant &variant);
 
