@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 12
+#define KGEN_CUDA_REVISION 13
 
 #include <cmath>
 #include <cstring>
@@ -87,6 +87,32 @@ __host__ __device__ inline auto larger(A a, B b) {
 // Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
 __host__ __device__ inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
   return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
+// Where the entries of a sorted table that are `value` or more begin, among those from `begin` to `end`.
+template <class T>
+__host__ __device__ inline int64_t entries_from(const T* table, int64_t begin, int64_t end, int64_t value) {
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (int64_t(table[middle]) < value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+// Where those begin that are more than `value`.
+template <class T>
+__host__ __device__ inline int64_t entries_after(const T* table, int64_t begin, int64_t end, int64_t value) {
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (int64_t(table[middle]) <= value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
 }
 
 template <class T>

@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 32
+#define KGEN_OPENMP_REVISION 33
 
 #include <cmath>
 #include <cstdint>
@@ -686,6 +686,32 @@ inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b;
 // Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
 inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
   return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
+}
+
+// Where the entries of a sorted table that are `value` or more begin, among those from `begin` to `end`.
+template <class T>
+inline int64_t entries_from(const T* table, int64_t begin, int64_t end, int64_t value) {
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (int64_t(table[middle]) < value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
+// Where those begin that are more than `value`.
+template <class T>
+inline int64_t entries_after(const T* table, int64_t begin, int64_t end, int64_t value) {
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (int64_t(table[middle]) <= value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
 }
 
 template <class T>

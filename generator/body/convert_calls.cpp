@@ -139,7 +139,7 @@ bool Converter::check_coordinate(const clang::Expr *e, const BuiltinRow &row, co
 // All later stages take time and memory for each operation of each set of functions. False when there are too many.
 bool Converter::count_operations(int64_t count, const Span &at) {
   constexpr int64_t kMax = 20000, kMaxOfAll = 100000;
-  const int64_t sets = static_cast<int64_t>(unit_.variants->size()), most = std::min(kMax, kMaxOfAll / sets);
+  const int64_t sets = static_cast<int64_t>(unit_.sets), most = std::min(kMax, kMaxOfAll / sets);
   frame_->operations = std::min(frame_->operations + count, kMax + 1);
   if (frame_->operations <= most)
     return true;

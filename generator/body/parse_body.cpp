@@ -51,11 +51,11 @@ Words check_function_params(const Spec &spec, const SourceText *functions, Diagn
 
 // In double kernels `auto c = 0.1` is `real`, which Clang cannot know in one pass: such locals are named, and parsed
 // again.
-ParseResult parse_until_settled(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,
-                                const SourceText *functions, Reporter &reporter) {
+ParseResult parse_until_settled(const Spec &spec, const std::vector<Variant> &variants, const UnitOptions &options,
+                                const SourceText &body, const SourceText *functions, Reporter &reporter) {
   std::vector<Span> real_locals;
   while (true) {
-    const Unit unit = make_unit(spec, variants, body, functions, real_locals);
+    const Unit unit = make_unit(spec, variants, options, body, functions, real_locals);
     ParseResult result = parse_unit(unit, reporter);
     if (result.real_locals.empty() || reporter.failed())
       return result;
@@ -151,6 +151,26 @@ bool check_copies(const SourceText &text, size_t sets, Reporter &reporter) {
   return false;
 }
 
+// Trees that are alike are made once, and a variant has the functions that it needs. Where there is anything to say,
+// nothing: it names the choices that it is said of.
+std::optional<std::vector<Body>> parse_distinct(const Spec &spec, const std::vector<Variant> &variants,
+                                                const Texts &texts) {
+  const DistinctVariants distinct = body::distinct(spec, variants);
+  const bool all_differ = !texts.functions && distinct.variants.size() == variants.size();
+  if (all_differ || variants.size() == 1)
+    return std::nullopt;
+  Diagnostics diags;
+  Reporter reporter(diags);
+  const ParseResult result = parse_until_settled(spec, distinct.variants, {variants.size(), true}, texts.body,
+                                                 texts.known_functions(), reporter);
+  if (!diags.empty() || reporter.failed())
+    return std::nullopt;
+  std::vector<Body> out;
+  for (const size_t which : distinct.of)
+    out.push_back(result.bodies[which]);
+  return out;
+}
+
 } // namespace
 
 std::optional<std::vector<Body>> parse_body(const Spec &spec, const std::vector<Variant> &variants,
@@ -167,7 +187,11 @@ std::optional<std::vector<Body>> parse_body(const Spec &spec, const std::vector<
   if (!check_copies(texts.body, variants.size(), reporter) ||
       (texts.functions && !check_copies(*texts.functions, variants.size(), reporter)))
     return std::nullopt;
-  ParseResult result = parse_until_settled(spec, variants, texts.body, texts.known_functions(), reporter);
+  if (!reporter.failed())
+    if (std::optional<std::vector<Body>> bodies = parse_distinct(spec, variants, texts))
+      return bodies;
+  ParseResult result =
+      parse_until_settled(spec, variants, {variants.size(), false}, texts.body, texts.known_functions(), reporter);
   if (reporter.failed())
     return std::nullopt;
   return std::move(result.bodies);
@@ -192,7 +216,7 @@ void check_body(const Sketch &sketch, Diagnostics &diags) {
   for (const Param &param : spec.params)
     variants[0].params[param.name] = param.choices.front();
   for (const std::string &name :
-       known_names(make_unit(spec, variants, texts.body, texts.known_functions(), {}), true)) {
+       known_names(make_unit(spec, variants, {}, texts.body, texts.known_functions(), {}), true)) {
     known.insert(name);
     if (!doubtful.contains(name) || !is_assigned(texts.body.text(), name))
       doubtful.erase(name); // `size`, where it is a key of the grid
@@ -208,7 +232,7 @@ void check_body(const Sketch &sketch, Diagnostics &diags) {
     leave_doubtful(*texts.functions, known, doubtful, reporter);
   leave_doubtful(texts.body, known, doubtful, reporter);
   reporter.next_phase();
-  parse_until_settled(spec, variants, texts.body, texts.known_functions(), reporter);
+  parse_until_settled(spec, variants, {}, texts.body, texts.known_functions(), reporter);
 }
 
 } // namespace kgen::body

@@ -4,9 +4,11 @@
 #include "body/unit.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "body/builtins.h"
 #include "body/companions.h"
+#include "body/definitions.h"
 #include "body/library.h"
 #include "support/check.h"
 #include "support/embedded.h"
@@ -82,7 +84,8 @@ std::vector<std::string> axes_of(const Spec &spec) {
 
 class Composer {
 public:
-  Composer(Unit &unit, const std::vector<Span> &real_locals) : unit_(unit), real_locals_(real_locals) {}
+  Composer(Unit &unit, bool needed_alone, const std::vector<Span> &real_locals)
+      : unit_(unit), needed_alone_(needed_alone), real_locals_(real_locals) {}
 
   void run() {
     const std::optional<std::string_view> prelude = find_embedded(embedded_prelude(), "builtins.h");
@@ -175,14 +178,48 @@ private:
   }
 
   void add_user_text(const SourceText &source, int variant) {
+    std::map<size_t, std::string> behind; // of functions: what stands there besides
+    std::map<size_t, size_t> left_out;
+    if (!source.is_body()) {
+      for (const Companions &companions : companions_of(source.text(), unit_.axes.size()))
+        behind[companions.after] = companions.text;
+      const bool derives =
+          source.identifiers.contains("derivative") || source.identifiers.contains("second_derivative");
+      if (needed_alone_ && variant > 0 && !derives) // else a text names functions by parts of their names
+        for (const Definition &unused : unused_definitions(source.text(), names_used(variant))) {
+          left_out[unused.begin] = unused.end;
+          behind.erase(unused.end);
+        }
+    }
     size_t from = 0;
-    if (!source.is_body())
-      for (const Companions &companions : companions_of(source.text(), unit_.axes.size())) {
-        add_piece(source, variant, from, companions.after);
-        add(companions.text);
-        from = companions.after;
+    auto add_until = [&](size_t to) {
+      for (; !left_out.empty() && left_out.begin()->first < to; left_out.erase(left_out.begin())) {
+        add_piece(source, variant, from, left_out.begin()->first);
+        from = left_out.begin()->second;
       }
-    add_piece(source, variant, from, source.text().size());
+      add_piece(source, variant, from, to);
+      from = to;
+    };
+    for (const auto &[after, text] : behind) {
+      add_until(after);
+      add(text);
+    }
+    add_until(source.text().size());
+  }
+
+  // By the body: functions by their names and by those of parameters, and the derivatives of these.
+  std::set<std::string, std::less<>> names_used(int variant) const {
+    std::set<std::string, std::less<>> out = unit_.body->identifiers;
+    for (const Param &param : unit_.spec->params)
+      if (const ParamValue value = param_value(param, (*unit_.variants)[static_cast<size_t>(variant)]);
+          std::holds_alternative<std::string>(value))
+        out.insert(std::get<std::string>(value));
+    const std::set<std::string, std::less<>> functions = out;
+    for (const std::string &known : unit_.functions->identifiers)
+      for (const char *ending : {"_second_derivative", "_derivative"})
+        if (functions.contains(known.substr(0, known.find(ending))))
+          out.insert(known);
+    return out;
   }
 
   void add_piece(const SourceText &source, int variant, size_t from, size_t to) {
@@ -195,6 +232,7 @@ private:
   }
 
   Unit &unit_;
+  const bool needed_alone_;
   const std::vector<Span> &real_locals_;
 };
 
@@ -221,11 +259,31 @@ std::optional<Span> Unit::span(size_t begin, size_t length) const {
   return Span{segment.source, segment.from + offset, length};
 }
 
-Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,
-               const SourceText *functions, const std::vector<Span> &real_locals) {
+DistinctVariants distinct(const Spec &spec, const std::vector<Variant> &variants) {
+  using Meaning = std::tuple<Type, bool, std::map<std::string, Type>, std::map<std::string, Type>,
+                             std::map<std::string, ParamValue>>;
+  std::map<Meaning, size_t> known;
+  DistinctVariants out;
+  for (const Variant &variant : variants) {
+    const VariantNames names = names_of(spec, variant);
+    std::map<std::string, Type> types;
+    for (const auto &[name, type] : variant.types)
+      types[name] = type_row(type).arithmetic;
+    const auto [same, is_new] =
+        known.emplace(Meaning(names.real, names.has_f64, names.operands, types, variant.params), out.variants.size());
+    if (is_new)
+      out.variants.push_back(variant);
+    out.of.push_back(same->second);
+  }
+  return out;
+}
+
+Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const UnitOptions &options,
+               const SourceText &body, const SourceText *functions, const std::vector<Span> &real_locals) {
   Unit unit;
   unit.spec = &spec;
   unit.variants = &variants;
+  unit.sets = options.sets;
   unit.body = &body;
   unit.functions = functions;
   unit.axes = axes_of(spec);
@@ -233,7 +291,7 @@ Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const Sou
     unit.grid.push_back(grid.name);
   for (const Variant &variant : variants)
     unit.names.push_back(names_of(spec, variant));
-  Composer(unit, real_locals).run();
+  Composer(unit, options.needed_alone, real_locals).run();
   return unit;
 }
 

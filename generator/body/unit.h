@@ -29,6 +29,7 @@ struct Unit {
 
   const Spec *spec = nullptr;
   const std::vector<Variant> *variants = nullptr;
+  size_t sets = 0; // of functions, for which these variants stand
   const SourceText *body = nullptr;
   const SourceText *functions = nullptr; // may be null
   std::string text;
@@ -42,9 +43,22 @@ struct Unit {
   std::optional<Span> span(size_t begin, size_t length) const;
 };
 
-// `real_locals`: offsets in the body where `auto` stands for a constant and is to be read as `real`.
-Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const SourceText &body,
-               const SourceText *functions, const std::vector<Span> &real_locals);
+// Choices that C++ cannot tell apart, as bf16 and f32 or the sizes of an axis, have one tree.
+struct DistinctVariants {
+  std::vector<Variant> variants; // one of each
+  std::vector<size_t> of;        // which of them each of all variants is
+};
+DistinctVariants distinct(const Spec &spec, const std::vector<Variant> &variants);
+
+struct UnitOptions {
+  size_t sets = 1;           // of functions, for which the variants stand
+  bool needed_alone = false; // of the user's functions, in all variants but the first
+};
+
+// `real_locals`: offsets in the body where `auto` stands for a
+// constant and is to be read as `real`.
+Unit make_unit(const Spec &spec, const std::vector<Variant> &variants, const UnitOptions &options,
+               const SourceText &body, const SourceText *functions, const std::vector<Span> &real_locals);
 
 ParamValue param_value(const Param &param, const Variant &variant);
 

@@ -52,6 +52,13 @@ const Var *find_var(const Kernel &kernel, const std::string &name) {
 struct Worst {
   double error = -1, gradient = 0, difference = 0;
   std::string where;
+  bool of_element = false;
+
+  // An element that is wrong says more than a direction along which they are.
+  bool is_worse_than(const Worst &other) const {
+    const bool names = of_element && error > kBound, other_names = other.of_element && other.error > kBound;
+    return names != other_names ? names : error > other.error;
+  }
 };
 
 class Differences {
@@ -156,7 +163,7 @@ private:
   }
 
   void one(const std::string &name, const std::string &where, const std::vector<double> &direction, double gradient,
-           double scale) {
+           double scale, bool of_element) {
     double central[3];
     for (int halved = 0; halved < 3; ++halved) {
       const double step = kStep / (1 << halved);
@@ -173,8 +180,8 @@ private:
     double error = std::fabs(difference - gradient) / size;
     if (std::isnan(error))
       error = HUGE_VAL;
-    if (error > worst.error)
-      worst = {error, gradient, difference, where};
+    if (const Worst own{error, gradient, difference, where, of_element}; own.is_worse_than(worst))
+      worst = own;
   }
 
   void compare(const std::string &name, const Array &gradient) {
@@ -196,7 +203,7 @@ private:
         direction[i] = unit();
         along += direction[i] * element(gradient, i);
       }
-      one(name, spec_.prefix + name + " along a random direction", direction, along, largest * 0.1);
+      one(name, spec_.prefix + name + " along a random direction", direction, along, largest * 0.1, false);
     }
     const size_t most = static_cast<size_t>(most_elements_);
     const size_t step = most == 0 ? n : std::max<size_t>(1, (n + most - 1) / most);
@@ -205,7 +212,7 @@ private:
         continue;
       std::vector<double> direction(n, 0);
       direction[i] = 1;
-      one(name, spec_.prefix + name + place_text(gradient, i), direction, element(gradient, i), largest * 0.1);
+      one(name, spec_.prefix + name + place_text(gradient, i), direction, element(gradient, i), largest * 0.1, true);
       if (!trouble.empty())
         return;
     }
@@ -307,7 +314,7 @@ int verify_grad(const Options &options) {
         infinite += check.infinite;
         if (!check.trouble.empty())
           trouble = check.trouble;
-        if (check.worst.error > worst.error)
+        if (check.worst.is_worse_than(worst))
           worst = check.worst;
       }
     }

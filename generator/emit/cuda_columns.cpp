@@ -23,7 +23,8 @@ bool CudaKernel::is_list_of_folds(const std::vector<const PlanNode *> &chain) {
   find_shared(body);
   bool folds = false;
   for (const PlanNode &node : body) {
-    const bool loop = node.kind == PlanNode::Kind::loop && node.order != PlanNode::Order::ordered,
+    const bool loop =
+                   node.kind == PlanNode::Kind::loop && node.order != PlanNode::Order::ordered && node.table == kNone,
                reduction = loop && node.order == PlanNode::Order::reduction;
     const bool value = (node.kind == PlanNode::Kind::assign && node.coords.empty() && !node.scatter_add) ||
                        node.kind == PlanNode::Kind::fold_init;

@@ -28,7 +28,7 @@ bool reads_any(const Kernel &kernel, const PlanNode &node, VarId var) {
 int64_t LanePrinter::fields_of(const PlanNode &loop) {
   const std::optional<int64_t> most = most_positions(kernel_.axes[loop.axis]);
   if (loop.kind != PlanNode::Kind::loop || !mask_.empty() || loop.reversed || loop.parts > 0 || loop.share != kNone ||
-      loop.end != kNone || !most || *most < 2 || *most > kMostFields)
+      loop.end != kNone || loop.table != kNone || !most || *most < 2 || *most > kMostFields)
     return 0;
   const Printer::Range range = printer_.range(loop);
   return range.begin == "0" && range.end == std::to_string(*most) ? *most : 0;

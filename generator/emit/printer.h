@@ -184,6 +184,7 @@ private:
   void fold_step(const PlanNode &node);
   Code multiply_add(const std::vector<Code> &operands);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  Range segment(const PlanNode &loop, const Range &within);
   const std::string &row_name(const std::string &axis, const std::string &suffix);
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
   bool sets_one_number(const std::vector<PlanNode> &nodes);

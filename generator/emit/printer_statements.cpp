@@ -439,6 +439,8 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
     const Range formulas = share_range(loop);
     lines.add("const int64_t " + own.begin + " = " + formulas.begin + ", " + own.end + " = " + formulas.end + ";");
   }
+  if (loop.table != kNone)
+    own = segment(loop, own);
   if (loop.end != kNone) {
     // No earlier than the loop begins, whatever number it is: so nobody who counts back from it leaves 64 bits.
     const std::string end = names_.claim_one_of(axis, {"_end", "_limit", "_bound"});
@@ -447,6 +449,19 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
     own.end = end;
   }
   return own;
+}
+
+// Where the entries of its table begin that the loop goes over, and where they end.
+Printer::Range Printer::segment(const PlanNode &loop, const Range &within) {
+  const std::string &axis = axis_names_[loop.axis];
+  const std::string table = c_name(kernel.tables[loop.table].name), entry = expression(loop.entry).text;
+  const Range out = {names_.claim_one_of(axis, {"_begin", "_segment_begin"}),
+                     names_.claim_one_of(axis, {"_end", "_segment_end"})};
+  lines.add("const int64_t " + out.begin + " = " + spelling.helper("entries_from") + "(" + table + ", " + within.begin +
+            ", " + within.end + ", " + entry + ");");
+  lines.add("const int64_t " + out.end + " = " + spelling.helper("entries_after") + "(" + table + ", " + out.begin +
+            ", " + within.end + ", " + entry + ");");
+  return out;
 }
 
 std::string Printer::part_length(int64_t most, const std::optional<Size> &kept) {

@@ -174,12 +174,14 @@ private:
   bool covers(NodeId condition, NodeId value) const;
   void terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   bool vanishes(NodeId term, AxisSet over) const;
-  // The lane of an axis of known size whose index a condition asks for.
+  // The lane of an axis whose index a condition asks for.
   struct Lane {
     AxisId axis = kNone;
-    int64_t place = 0;
+    NodeId place = kNoNode;
+    NodeId exists = kNoNode; // always
   };
-  Lane lane_of(NodeId condition) const;
+  Lane lane_of(NodeId condition);
+  Lane read_lane(NodeId condition);
   NodeId one_lane(NodeId value, AxisSet over, NodeId where);
   AxisSet closed(AxisSet axes) const;
   AxisSet axes_of(const Node &node) const;

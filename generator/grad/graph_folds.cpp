@@ -36,7 +36,8 @@ bool Graph::vanishes(NodeId term, AxisSet over) const {
          mean.reduced == over;
 }
 
-Graph::Lane Graph::lane_of(NodeId condition) const {
+// Of an axis of known size, by a number.
+Graph::Lane Graph::lane_of(NodeId condition) {
   Node n = node(condition);
   bool equal = n.kind == Kind::op && n.op == Op::eq;
   if (n.kind == Kind::op && n.op == Op::logical_not) {
@@ -46,13 +47,34 @@ Graph::Lane Graph::lane_of(NodeId condition) const {
   if (n.kind != Kind::op || (n.op != Op::eq && n.op != Op::ne) || node(n.args[0]).kind != Kind::index ||
       node(n.args[1]).kind != Kind::number)
     return {};
-  const Axis &along = axis(node(n.args[0]).axis);
+  const AxisId found = node(n.args[0]).axis;
+  const Axis &along = axis(found);
   const int64_t place = node(n.args[1]).integer;
   if (along.ragged != kNone || !along.size.is_integer() || place < 0 || place >= along.size.value)
     return {};
   if (equal)
-    return {node(n.args[0]).axis, place};
-  return along.size.value == 2 ? Lane{node(n.args[0]).axis, 1 - place} : Lane{}; // the other of two
+    return {found, integer(place)};
+  return along.size.value == 2 ? Lane{found, integer(1 - place)} : Lane{}; // the other of two
+}
+
+// By what a table or an array holds, if there is such a lane.
+Graph::Lane Graph::read_lane(NodeId condition) {
+  const Node n = node(condition);
+  if (n.kind != Kind::op || n.op != Op::eq)
+    return {};
+  for (const size_t first : {0, 1}) {
+    const Node index = node(n.args[first]);
+    NodeId place = n.args[1 - first];
+    while (node(place).kind == Kind::cast && is_integer(node(node(place).args[0]).type))
+      place = node(place).args[0];
+    const Kind kind = node(place).kind;
+    if (index.kind != Kind::index || is_ragged(index.axis) || axes(place).contains(index.axis) ||
+        (kind != Kind::table && kind != Kind::operand))
+      continue;
+    const NodeId low = compare(Op::ge, place, integer(0)), high = compare(Op::lt, place, size_of(index.axis));
+    return {index.axis, place, both(low, high)};
+  }
+  return {};
 }
 
 // Rule "one lane": a sum of what one index alone has is the value there.
@@ -66,12 +88,14 @@ NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
       ++i;
     }
   for (const NodeId one : all) {
-    const Lane lane = lane_of(one);
+    Lane lane = lane_of(one);
+    if (lane.axis == kNone)
+      lane = read_lane(one);
     if (lane.axis == kNone || !over.contains(lane.axis))
       continue;
-    const std::map<AxisId, NodeId> there = {{lane.axis, integer(lane.place)}};
+    const std::map<AxisId, NodeId> there = {{lane.axis, lane.place}};
     const NodeId own = moved(*this, value, there);
-    NodeId rest = kNoNode;
+    NodeId rest = lane.exists;
     for (const NodeId other : all)
       if (const NodeId moved_other = moved(*this, other, there); moved_other == kNoNode)
         return kNoNode;

@@ -421,7 +421,7 @@ private:
       return;
     const Node array = graph_.node(base);
     lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
-    if (array.kind == Kind::operand && options_.additions && is_gather(graph_, id)) {
+    if (array.kind == Kind::operand && options_.additions && is_gather(graph_, id, lanes, kernel_.tables)) {
       InputGradient::Addition addition{{}, part, place_};
       AxisSet own = array.axes;
       for (size_t i = 0; i < n.places.size(); ++i) {

@@ -14,8 +14,9 @@ Trace Tracer::run() {
   for (const Stmt &stmt : kernel_.statements)
     stores_in(stmt);
   if (steps_.empty())
-    for (VarId v : read_)
-      stored_.erase(v); // it is known what they hold
+    for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v)
+      if (read_.count(v) != 0 || kernel_.vars[v].alias != kNone)
+        stored_.erase(v); // it is known what they hold
   do {
     out_ = {};
     held_.clear();
@@ -35,7 +36,10 @@ void Tracer::save(VarId v, NodeId value) {
   const Node &node = graph_.node(value);
   const bool plain = node.kind == Kind::operand || node.kind == Kind::number || node.kind == Kind::scalar ||
                      node.kind == Kind::index || node.kind == Kind::undefined;
-  if (!plain && !var.optional && !var.partial && stored_.count(v) == 0 && var.axes == node.axes)
+  const bool added_to =
+      std::any_of(out_.stores.begin(), out_.stores.end(), [&](const Store &s) { return s.output == v; });
+  const bool complete = !var.partial || var.alias != kNone; // what it keeps of an input is known, too
+  if (!plain && !var.optional && complete && stored_.count(v) == 0 && !added_to && var.axes == node.axes)
     out_.saved.emplace(value, var.name);
   if (out_.saved.count(value) != 0)
     graph_.know_logarithm(value);
@@ -73,9 +77,16 @@ NodeId Tracer::undefined(Type type) {
 
 NodeId Tracer::held(VarId var) {
   const auto found = held_.find(var);
-  if (found != held_.end())
-    return found->second;
-  return is_carried(var) ? carried(var) : undefined(type_row(kernel_.vars[var].type).arithmetic);
+  return found != held_.end() ? found->second : unassigned(var);
+}
+
+NodeId Tracer::unassigned(VarId var) {
+  if (is_carried(var))
+    return carried(var);
+  const Var &of = kernel_.vars[var];
+  if (of.kind == Var::Kind::output && of.alias != kNone)
+    return graph_.at(operand(of.alias), steps_.places(of.alias));
+  return undefined(type_row(of.type).arithmetic);
 }
 
 void Tracer::statements(const std::vector<Stmt> &list, size_t from) {
@@ -225,8 +236,12 @@ void Tracer::hold_store(const Stmt &stmt, const Store &store) {
     return void(held_[stmt.target] = store.adds ? plus(before, store.value) : store.value);
   const std::optional<Transposed> own = transpose(graph_, there, {kNoNode, store.value}, lanes);
   if (!own || !own->part || own->summed) {
-    held_[stmt.target] = unknown(stmt.target, {"a write at these places, which is read again,", stmt.place,
-                                               "keep what is needed of it in a local"});
+    if (store.adds && read_.count(stmt.target) == 0)
+      return out_.stores.push_back(store);
+    const std::string why =
+        kernel_.vars[stmt.target].alias != kNone ? "beside which `alias` keeps the rest" : "which is read again";
+    held_[stmt.target] = unknown(
+        stmt.target, {"a write at these places, " + why + ",", stmt.place, "keep what is needed of it in a local"});
     return;
   }
   NodeId condition = own->part->condition;

@@ -13,8 +13,13 @@ using Kind = Node::Kind;
 
 void Tracer::finish(VarId v) {
   const Var &var = kernel_.vars[v];
-  if (var.alias != kNone)
+  if (var.alias != kNone) {
     out_.written_over.insert(kernel_.vars[var.alias].name);
+    held_.emplace(v, held(v));
+    if (!has_windows_everywhere(var))
+      return trouble_.refuse("what `" + var.name + "` keeps where no step writes", var.place,
+                             "leave out `alias`, so that both arrays are kept");
+  }
   const auto held = held_.find(v);
   if (held == held_.end())
     return;
@@ -22,6 +27,12 @@ void Tracer::finish(VarId v) {
     return finish_steps(v, left_by(v));
   out_.outputs[v] = held->second;
   save(v, held->second);
+}
+
+bool Tracer::has_windows_everywhere(const Var &output) const {
+  return std::all_of(output.dims.begin(), output.dims.end(), [&](const Dim &dim) {
+    return dim.whole || (dim.axis != kNone && kernel_.axes[dim.axis].uniform && kernel_.axes[dim.axis].grid != kNone);
+  });
 }
 
 NodeId Tracer::left_by(VarId v) {

@@ -52,6 +52,9 @@ private:
   NodeId unknown(VarId var, const Unknown &why);
   void forget(const std::vector<Stmt> &list, const Unknown &why);
   NodeId held(VarId var);
+  NodeId unassigned(VarId var); // what it holds before anything is assigned to it
+  // Does each element of the output lie in the window of a step, as far as the form of its windows tells?
+  bool has_windows_everywhere(const Var &output) const;
   void statements(const std::vector<Stmt> &list, size_t from = 0);
   void statement(const Stmt &stmt);
   void assign(const Stmt &stmt);
@@ -98,7 +101,7 @@ private:
     }
     for (const auto &[var, other] : Held(held_))
       if (then.count(var) == 0)
-        held_[var] = graph_.choose(condition, undefined(graph_.node(other).type), other);
+        held_[var] = graph_.choose(condition, unassigned(var), other);
     for (auto &[var, elements] : arrays_then)
       for (const auto &[at, value] : elements) {
         NodeId &other = arrays_[var].try_emplace(at, zero(var)).first->second;

@@ -101,6 +101,43 @@ bool reads_memory(const Graph &graph, NodeId id) {
          std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return reads_memory(graph, arg); });
 }
 
+// A block's number times its size and a position in it.
+struct Digits {
+  AxisId within = kNone;
+  NodeId size = kNoNode, block = kNoNode;
+};
+
+std::optional<Digits> digits_of(Graph &graph, NodeId place, AxisSet open) {
+  const Node sum = graph.node(strip(graph, place));
+  if (sum.kind != Kind::op || sum.op != Op::add)
+    return std::nullopt;
+  for (const size_t last : {1, 0}) {
+    const Node within = graph.node(strip(graph, sum.args[last]));
+    const Node blocks = graph.node(strip(graph, sum.args[1 - last]));
+    if (within.kind != Kind::index || !open.contains(within.axis) || blocks.kind != Kind::op || blocks.op != Op::mul ||
+        graph.axes(sum.args[1 - last]).contains(within.axis))
+      continue;
+    for (const size_t by : {0, 1})
+      if (const NodeId size = wide(graph, strip(graph, blocks.args[by]));
+          size == graph.size_of(within.axis) && !graph.is_number(size, 1))
+        return Digits{within.axis, size, strip(graph, blocks.args[1 - by])};
+  }
+  return std::nullopt;
+}
+
+// Is it the entry of a sorted table for each position of an axis of the lanes?
+bool is_sorted_entry(const Graph &graph, NodeId id, AxisSet open, const std::vector<Table> &tables) {
+  const Node &n = graph.node(strip(graph, id));
+  if (n.kind != Kind::table || n.args.size() != 1)
+    return false;
+  const Node &index = graph.node(strip(graph, n.args[0]));
+  if (index.kind != Kind::index || !open.contains(index.axis) || graph.axis(index.axis).ragged != kNone)
+    return false;
+  return std::any_of(tables.begin(), tables.end(), [&](const Table &table) {
+    return table.name == n.name && table.sorted && is_size_of(graph.axis(index.axis), table.dims[0]);
+  });
+}
+
 class Transposer {
 public:
   Transposer(Graph &graph, NodeId read, const Part &part, AxisSet lanes)
@@ -123,6 +160,8 @@ public:
     for (size_t i = 0; i < read_.places.size() && !failed_; ++i)
       if (!done_[read_.places[i]])
         compare(read_.places[i], moved(graph_, read_.args[i + 1], twins_));
+    for (AxisId axis : open_.list()) // no body has sums over the lanes of a row beside those of the same row
+      failed_ = failed_ || (is_twin(axis) && graph_.is_ragged(axis));
     if (failed_)
       return std::nullopt;
     std::map<AxisId, NodeId> places = twins_;
@@ -160,7 +199,9 @@ public:
 
 private:
   void rename(AxisId axis) {
-    if (graph_.is_ragged(axis)) { // a row of its own length has no other like it
+    const Axis &lane = graph_.axis(axis);
+    const bool same_row = lane.ragged != kNone && kept_.contains(lane.over);
+    if (graph_.is_ragged(axis) && !same_row) { // a row of its own length has no other like it
       failed_ = true;
       return;
     }
@@ -168,6 +209,9 @@ private:
     twins_[axis] = graph_.index(twin);
     open_ = (open_ - AxisSet::of(axis)) | AxisSet::of(twin);
   }
+
+  bool is_twin(AxisId axis) const { return graph_.twins().count(axis) != 0; }
+  AxisId like(AxisId axis) const { return is_twin(axis) ? graph_.twins().at(axis) : axis; }
 
   // The axis that is best solved for: of a size that is not fixed, and once for each index.
   AxisId choose(const Affine &a) const {
@@ -177,7 +221,7 @@ private:
       return (fixed ? 0 : 2) + (std::abs(a.times.at(axis)) == 1 ? 1 : 0);
     };
     for (const auto &[axis, times] : a.times)
-      if (times != 0 && open_.contains(axis) && graph_.axis(axis).ragged == kNone &&
+      if (times != 0 && open_.contains(axis) && (graph_.axis(axis).ragged == kNone || is_twin(axis)) &&
           (best == kNone || rank(axis) > rank(best)))
         best = axis;
     return best;
@@ -228,7 +272,7 @@ private:
     const NodeId solution = graph_.op(Op::div, {left, graph_.integer(by)}, Type::i64);
     if (graph_.node(solution).kind != Kind::index || !same_extent(graph_.node(solution).axis, axis)) {
       require(graph_.compare(Op::ge, left, zero));
-      require(graph_.compare(Op::lt, solution, graph_.size_of(axis)));
+      require(graph_.compare(Op::lt, solution, graph_.size_of(like(axis))));
     }
     know(axis, solution);
     done_[target] = true;
@@ -243,25 +287,12 @@ private:
     open_ -= AxisSet::of(axis);
   }
 
-  // A block's number times its size and a position in it: a quotient and a remainder.
+  // A quotient and a remainder.
   bool digits(AxisId target, NodeId place) {
-    const Node sum = graph_.node(strip(graph_, place));
-    if (sum.kind != Kind::op || sum.op != Op::add)
-      return false;
-    for (const size_t last : {1, 0}) {
-      const Node within = graph_.node(strip(graph_, sum.args[last]));
-      const Node blocks = graph_.node(strip(graph_, sum.args[1 - last]));
-      if (within.kind != Kind::index || !open_.contains(within.axis) || blocks.kind != Kind::op ||
-          blocks.op != Op::mul || graph_.axes(sum.args[1 - last]).contains(within.axis))
-        continue;
-      for (const size_t by : {0, 1})
-        if (const NodeId size = wide(graph_, strip(graph_, blocks.args[by]));
-            size == graph_.size_of(within.axis) && !graph_.is_number(size, 1)) {
-          solve_digits(target, within.axis, size, strip(graph_, blocks.args[1 - by]));
-          return true;
-        }
-    }
-    return false;
+    const std::optional<Digits> found = digits_of(graph_, place, open_);
+    if (found)
+      solve_digits(target, found->within, found->size, found->block);
+    return found.has_value();
   }
 
   void solve_digits(AxisId target, AxisId within, NodeId size, NodeId block) {
@@ -340,14 +371,19 @@ bool has_own_element(Graph &graph, NodeId read, AxisSet lanes) {
   return told.contains(open);
 }
 
-bool is_gather(const Graph &graph, NodeId read) {
-  const Node &n = graph.node(read);
+bool is_gather(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables) {
+  const Node n = graph.node(read);
   AxisSet kept = graph.axes(n.args[0]);
   for (AxisId axis : n.places)
     kept -= AxisSet::of(axis);
-  for (size_t i = 1; i < n.args.size(); ++i)
-    if (reads_memory(graph, n.args[i]) && !kept.contains(graph.axes(n.args[i])))
+  for (size_t i = 1; i < n.args.size(); ++i) {
+    if (!reads_memory(graph, n.args[i]) || kept.contains(graph.axes(n.args[i])))
+      continue;
+    const std::optional<Digits> digits = digits_of(graph, n.args[i], lanes - kept);
+    if (graph.is_ragged(n.places[i - 1]) ||
+        !is_sorted_entry(graph, digits ? digits->block : n.args[i], lanes - kept, tables))
       return true;
+  }
   return false;
 }
 

@@ -20,7 +20,8 @@ std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part,
 // the lanes share, at one place of the array.
 bool has_own_element(Graph &graph, NodeId read, AxisSet lanes);
 
-// Must its places be computed from values, so that no lane is known to read an element?
-bool is_gather(const Graph &graph, NodeId read);
+// Must its places be computed from values, so that no lane is known to read an element? Those that a sorted table picks
+// are known: a segment of the table reads each element.
+bool is_gather(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables);
 
 } // namespace kgen::grad

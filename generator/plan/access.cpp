@@ -34,7 +34,7 @@ void add_reads(const Kernel &kernel, ExprId id, std::vector<Access> &out) {
 
 std::vector<ExprId> expressions_of(const PlanNode &node) {
   std::vector<ExprId> out;
-  for (ExprId id : {node.value, node.second, node.condition, node.end})
+  for (ExprId id : {node.value, node.second, node.condition, node.end, node.entry})
     if (id != kNone)
       out.push_back(id);
   for (ExprId id : node.indices)

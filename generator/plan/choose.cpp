@@ -21,6 +21,7 @@
 #include "plan/repeats.h"
 #include "plan/row_parts.h"
 #include "plan/scatters.h"
+#include "plan/segments.h"
 #include "plan/share_rows.h"
 #include "plan/share_scans.h"
 #include "plan/shares.h"
@@ -53,7 +54,7 @@ int contiguity(const Kernel &kernel, const PlanNode &root, AxisId axis, int leas
 
 // The loop over neighbouring elements: the innermost parallel one, or a fold inside it that runs along memory.
 void find_lanes(const Kernel &kernel, const PlanNode &node, int least, AxisId &best, int &best_score, bool &parallel) {
-  if (node.kind == PlanNode::Kind::loop) {
+  if (node.kind == PlanNode::Kind::loop && node.table == kNone) { // segments are short
     const int score = contiguity(kernel, node, node.axis, least);
     const bool inner = least > 0 || node.order == PlanNode::Order::parallel;
     if (best == kNone || score > best_score || (score == best_score && inner && !parallel))
@@ -256,6 +257,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     part_rows(plan);
   }
   forward_outputs(plan);
+  mark_segments(plan);
   for (Phase &phase : plan.phases)
     map_phase(plan.kernel, phase, target);
   if (target == TargetKind::openmp) {
@@ -275,6 +277,9 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     fold_in_one_pass(plan);
     share_rows(plan);
     join_rows(plan);
+  }
+  find_segments(plan);
+  if (target == TargetKind::openmp) {
     narrow_locals(plan);
     hoist_heavy(plan);
     forward_buffers(plan);

@@ -72,6 +72,8 @@ private:
     for (const PlanNode &walk : list) {
       if (!is_walk(walk))
         continue;
+      if (walk.table != kNone) // a segment is short, and each has rows of its own
+        return false;
       const AxisSet all = walk.kind == PlanNode::Kind::loop ? walked | AxisSet::of(walk.axis) : walked;
       if (!goes_along(walk.body, row, all, found))
         return false;

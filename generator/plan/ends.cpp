@@ -32,7 +32,7 @@ private:
   void visit(PlanNode &node) {
     if (node.kind == PlanNode::Kind::loop && node.order == PlanNode::Order::reduction && node.parts == 0)
       for (const Limit &limit : limits_)
-        if (limit.axis == node.axis && node.end == kNone)
+        if (limit.axis == node.axis && node.end == kNone && node.table == kNone)
           end(node, limit);
     inside(node);
   }
@@ -64,10 +64,10 @@ private:
       if (asks(kernel_, n, limit))
         steps.push_back(&n);
       else
-        fits = fits &&
-               (n.kind == PlanNode::Kind::loop || is_of_one_round(n, loop, scopes) || sets_one_of(n, limit.locals));
+        fits = fits && (n.kind == PlanNode::Kind::loop || is_of_one_round(plan_, scopes, n, loop) ||
+                        sets_one_of(n, limit.locals));
     });
-    if (!fits || steps.empty() || changes(limit.end, inside, changed) ||
+    if (!fits || steps.empty() || changes(kernel_, limit.end, inside, changed) ||
         (lane_ != kNone && lanes_.varies(limit.end, lane_)))
       return;
     loop.end = limit.end;
@@ -87,7 +87,7 @@ private:
       inside |= AxisSet::of(loop->axis);
     PlanNode &step = depth.back()->body.back();
     for (const Limit &limit : limits_) {
-      if (changes(limit.end, inside, {}))
+      if (changes(kernel_, limit.end, inside, {}))
         continue;
       if (limit.axis == columns.axis && nest.contraction->columns == 1 && sets_only(columns, limit.locals))
         columns.end = limit.end;
@@ -108,25 +108,6 @@ private:
       else
         others = others || (n.kind != PlanNode::Kind::loop && n.kind != PlanNode::Kind::fold_init);
     return sets && !others;
-  }
-
-  // Nobody asks for it after the round.
-  bool is_of_one_round(const PlanNode &n, const PlanNode &loop, const Scopes &scopes) const {
-    const bool sets =
-        n.kind == PlanNode::Kind::assign || n.kind == PlanNode::Kind::fold_init || n.kind == PlanNode::Kind::fold_step;
-    return sets && n.partner == kNone && plan_.storage[n.target].kind == Storage::Kind::scalar &&
-           scopes.of(n.target).open.contains(loop.axis);
-  }
-
-  bool changes(ExprId id, AxisSet inside, const std::set<VarId> &changed) const {
-    bool found = false;
-    walk(kernel_, id, [&](ExprId at) {
-      const Expr &e = kernel_.expr(at);
-      const bool reads = e.op == Op::read || e.op == Op::element;
-      found = found || !(e.axes - (e.axes - inside)).empty() || (reads && changed.count(e.ref) != 0);
-      return !found;
-    });
-    return found;
   }
 
   Plan &plan_;

@@ -139,6 +139,7 @@ void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool 
   put(node.second);
   put(node.condition);
   put(node.end);
+  put(node.entry);
   for (ExprId &id : node.indices)
     put(id);
   for (Coordinate &c : node.coords)

@@ -13,7 +13,7 @@ namespace kgen {
 
 bool is_loop(const PlanNode &node, PlanNode::Order order) {
   return node.kind == PlanNode::Kind::loop && node.order == order && node.parts == 0 && node.share == kNone &&
-         node.end == kNone && !node.reversed;
+         node.end == kNone && node.table == kNone && !node.reversed;
 }
 
 PlanNode without_body(const PlanNode &loop) {

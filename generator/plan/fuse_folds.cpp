@@ -100,7 +100,7 @@ private:
 
   static bool is_fold_loop(const PlanNode &n) {
     return n.kind == PlanNode::Kind::loop && n.order == PlanNode::Order::reduction && !n.reversed && n.parts == 0 &&
-           n.share == kNone;
+           n.share == kNone && n.table == kNone;
   }
 
   bool is_short(AxisId axis) const {

@@ -253,7 +253,7 @@ private:
   static bool are_alike(const PlanNode &a, const PlanNode &b) {
     const auto plain = [](const PlanNode &n) {
       return n.kind == PlanNode::Kind::loop && n.order == PlanNode::Order::parallel && n.parts == 0 &&
-             n.share == kNone && n.end == kNone && !contains_loop(n.body);
+             n.share == kNone && n.end == kNone && n.table == kNone && !contains_loop(n.body);
     };
     return plain(a) && plain(b) && a.axis == b.axis && a.limits == b.limits;
   }

@@ -406,7 +406,7 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   switch (node.kind) {
   case PlanNode::Kind::loop:
     if (node.contraction || (kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane) ||
-        (node.end != kNone && varies(node.end, lane)))
+        (node.end != kNone && varies(node.end, lane)) || (node.entry != kNone && varies(node.entry, lane)))
       return false;
     return all(node.body, masked);
   case PlanNode::Kind::steps:

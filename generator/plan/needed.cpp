@@ -10,17 +10,6 @@
 namespace kgen {
 namespace {
 
-bool is_start(const Expr &e, Monoid monoid) {
-  if (e.op != Op::constant)
-    return false;
-  const double number = is_floating(e.type) ? e.number : static_cast<double>(e.integer);
-  const double infinity = std::numeric_limits<double>::infinity();
-  return monoid == Monoid::sum                          ? number == 0
-         : monoid == Monoid::max && is_floating(e.type) ? number == -infinity
-         : monoid == Monoid::min && is_floating(e.type) ? number == infinity
-                                                        : false;
-}
-
 // Is a whole number far from the greatest, so that the next one is one, too?
 bool has_successor(const Kernel &kernel, ExprId id) {
   const Expr &e = kernel.expr(id);
@@ -125,6 +114,35 @@ private:
 };
 
 } // namespace
+
+bool is_start(const Expr &e, Monoid monoid) {
+  if (e.op != Op::constant)
+    return false;
+  const double number = is_floating(e.type) ? e.number : static_cast<double>(e.integer);
+  const double infinity = std::numeric_limits<double>::infinity();
+  return monoid == Monoid::sum                          ? number == 0
+         : monoid == Monoid::max && is_floating(e.type) ? number == -infinity
+         : monoid == Monoid::min && is_floating(e.type) ? number == infinity
+                                                        : false;
+}
+
+bool is_of_one_round(const Plan &plan, const Scopes &scopes, const PlanNode &node, const PlanNode &loop) {
+  const bool sets = node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
+                    node.kind == PlanNode::Kind::fold_step;
+  return sets && node.partner == kNone && plan.storage[node.target].kind == Storage::Kind::scalar &&
+         scopes.of(node.target).open.contains(loop.axis);
+}
+
+bool changes(const Kernel &kernel, ExprId id, AxisSet inside, const std::set<VarId> &changed) {
+  bool found = false;
+  walk(kernel, id, [&](ExprId at) {
+    const Expr &e = kernel.expr(at);
+    const bool reads = e.op == Op::read || e.op == Op::element;
+    found = found || !(e.axes & inside).empty() || (reads && changed.count(e.ref) != 0);
+    return !found;
+  });
+  return found;
+}
 
 bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals) {
   const bool sets = node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||

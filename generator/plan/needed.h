@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "plan/scopes.h"
 
 namespace kgen {
 
@@ -20,12 +21,21 @@ struct Limit {
 // All that folds of the plan ask for.
 std::vector<Limit> limits_of(Plan &plan);
 
+// Is it the constant that folds start from?
+bool is_start(const Expr &e, Monoid monoid);
+
 // The condition under which a step takes its value: what it asks, or a choice between the value and what folds start
 // from. Nothing of steps that note more than a total.
 std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step);
 
 // Is it the condition of the step?
 bool asks(const Kernel &kernel, const PlanNode &step, const Limit &limit);
+
+// Does the statement set a number that nobody asks for after the round of the loop?
+bool is_of_one_round(const Plan &plan, const Scopes &scopes, const PlanNode &node, const PlanNode &loop);
+
+// Has the expression other values inside of loops over these axes, which set these variables?
+bool changes(const Kernel &kernel, ExprId id, AxisSet inside, const std::set<VarId> &changed);
 
 // Does the statement set one of them, at the place at hand?
 bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals);

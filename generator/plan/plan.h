@@ -74,6 +74,8 @@ struct PlanNode {
   int64_t share_step = 1;        // shares begin at multiples of so many positions
   int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
   ExprId end = kNone;            // goes no further than this, whatever the range
+  TableId table = kNone;         // goes over the positions for which this sorted table
+  ExprId entry = kNone;          // has this entry
   std::optional<Size> kept;      // of parts: the bytes of each position that wait in the cache to be read again,
   bool row_by_row = false;       // those of a position beside each other
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop

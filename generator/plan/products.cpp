@@ -29,7 +29,7 @@ public:
 
   void put(PlanNode &node) {
     node.value = put(node.value, adds_product(kernel_, node) || is_only_stored(node));
-    for (ExprId *id : {&node.second, &node.condition, &node.end})
+    for (ExprId *id : {&node.second, &node.condition, &node.end, &node.entry})
       *id = put(*id, false);
     for (ExprId &id : node.indices)
       id = put(id, false);

@@ -82,7 +82,8 @@ private:
   }
 
   static bool is_fold(const PlanNode &n) {
-    return n.kind == PlanNode::Kind::loop && n.order == PlanNode::Order::reduction && n.share == kNone;
+    return n.kind == PlanNode::Kind::loop && n.order == PlanNode::Order::reduction && n.share == kNone &&
+           n.table == kNone;
   }
 
   bool is_start(const PlanNode &n) const {

@@ -127,7 +127,7 @@ private:
       node.condition = value(node.condition);
       return;
     case PlanNode::Kind::loop:
-      fits_ = fits_ && node.end == kNone;
+      fits_ = fits_ && node.end == kNone && node.table == kNone;
       return;
     default:
       fits_ = false;

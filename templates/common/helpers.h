@@ -32,6 +32,32 @@ FUNCTION auto larger(A a, B b) {
 FUNCTION int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
   return smaller(share * (ceil_div(ceil_div(length, step), shares) * step), length);
 }
+//@ entries_from
+// Where the entries of a sorted table that are `value` or more begin, among those from `begin` to `end`.
+template <class T>
+FUNCTION int64_t entries_from(const T* table, int64_t begin, int64_t end, int64_t value) {
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (int64_t(table[middle]) < value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+//@ entries_after
+// Where those begin that are more than `value`.
+template <class T>
+FUNCTION int64_t entries_after(const T* table, int64_t begin, int64_t end, int64_t value) {
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (int64_t(table[middle]) <= value)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
 //@ is_nan
 template <class T>
 FUNCTION bool is_nan(T v) {

@@ -9,6 +9,11 @@ import torch
 from corners import CASES
 from torch.nn import functional
 
+
+def rows(x, start):
+    return torch.tensor_split(x, torch.from_numpy(start)[1:-1])
+
+
 FORWARD = {
     "two equal arguments get half each": lambda a, b: torch.maximum(a, b),
     "all that are equal share evenly": lambda x: x.amax(),
@@ -29,7 +34,16 @@ FORWARD = {
     "rounding has slope 0": lambda x: x * x.floor(),
     "elu and softplus at 0": lambda x: functional.elu(x) + 10 * functional.softplus(x),
     "ragged rows, one of them empty": lambda x, start: torch.stack(
-        [(row * row).sum() / max(len(row), 1) for row in torch.tensor_split(x, torch.from_numpy(start)[1:-1])]),
+        [(row * row).sum() / max(len(row), 1) for row in rows(x, start)]),
+    "changed in place in some elements, the others stay":
+        lambda c, x: torch.where(torch.from_numpy(c) > 0, 3 * x, x),
+    "changed in place, by what is left there": torch.exp,
+    "added to in place": lambda token, v, t: t.index_add(0, torch.from_numpy(token), v * v),
+    "ragged rows, times the element one place on": lambda x, start: torch.cat(
+        [row * torch.cat([row[1:], row.new_zeros(min(len(row), 1))]) for row in rows(x, start)]),
+    "ragged rows, read from the end": lambda x, start: torch.cat([row + row.flip(0) for row in rows(x, start)]),
+    "entries of a sorted table that repeat add up: a sum over each segment":
+        lambda seg, t: functional.embedding(torch.from_numpy(seg), t),
     "lanes alike": lambda x, w: (x[:, None] + w).sum(),
     "tokens that repeat add up": lambda token, t: functional.embedding(torch.from_numpy(token).clip(0, 2), t)
         * torch.from_numpy(token < 3)[:, None],

@@ -89,6 +89,36 @@ TEST_CASE("a gather through values adds, or sums over all lanes") {
         "d_t = sum(d_y, N, where(index(V) == token));\n");
 }
 
+TEST_CASE("a gather through a sorted table gives sums over its segments, and nothing in any order") {
+  const std::string operands = "tables.seg = { type = \"i32[N]\", sorted = true, range = \"V\" }\n"
+                               "inputs.t = \"f32[V, D]\"\noutputs.y = \"f32[N, D]\"\n";
+  const Written w = backward(operands, "y = at(t, V = seg[index(N)]);");
+  CHECK(w.body() == "d_t = sum(d_y, N, where(index(V) == seg[index(N)]));\n");
+  CHECK(w.has("outputs.d_t = \"f32[V, D]\""));
+  CHECK(w.messages.empty());
+  const Written blocks = backward("axes.I = 4\n" + operands, "y = sum(at(t, V = 4 * seg[index(N)] + I), I);");
+  CHECK(blocks.body() == "d_t = sum(d_y, N, where(seg[index(N)] == index(V) / 4));\n");
+  const Written moved = backward(operands, "y = at(t, V = seg[index(N)] + 1);");
+  CHECK(moved.has("at(d_t, V = seg[index(N)] + 1) += d_y;"));
+}
+
+TEST_CASE("the gradient of a sum over a table's segment reads the table") {
+  const Written w = backward("tables.seg = { type = \"i32[N]\", sorted = true, range = \"V\" }\n"
+                             "inputs.x = \"f32[N, D]\"\noutputs.y = \"f32[V, D]\"\n",
+                             "y = sum(x * x, N, where(index(V) == seg[index(N)]));");
+  CHECK(w.body() ==
+        "d_x = 2 * x * (seg[index(N)] >= 0 && seg[index(N)] < size(V) ? at(d_y, V = seg[index(N)]) : 0);\n");
+}
+
+TEST_CASE("rows of different lengths that are read at shifted places are read the other way") {
+  const std::string rows = "axes.N = { ragged = \"start\", over = \"B\" }\ntables.start = \"i64[B + 1]\"\n"
+                           "inputs.x = \"f32[B, N]\"\noutputs.y = \"f32[B, N]\"\n";
+  CHECK(backward(rows, "y = x + at(x, N = index(N) + 1);").body() ==
+        "d_x = d_y + (index(N) - 1 >= 0 && index(N) - 1 < size(N) ? at(d_y, N = N - 1) : 0);\n");
+  const Written halves = backward(rows, "y = x + at(x, N = index(N) / 2);");
+  CHECK(halves.messages.find("KG0601") != std::string::npos);
+}
+
 TEST_CASE("one text serves all functions of a list") {
   const Written w = backward("params.act = [\"relu\", \"twice\"]\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n"
                              "functions = 'real twice(real v) { return 2 * v; }'\n",

@@ -251,6 +251,21 @@ TEST_CASE("the loop of folds of the first so many of a row ends there, unless ot
   CHECK(!ends("y = sum(x, N, where(index(N) < x));"));
 }
 
+TEST_CASE("the loop of folds where a sorted table has one entry goes over that segment, unless other folds go on") {
+  const auto segments = [&](const std::string &body, const std::string &facts = "sorted = true, ") {
+    return print(plan_of("kernel = \"segments\"\ntables.row = { type = \"i32[S]\", " + facts +
+                         "range = \"R\" }\ninputs.x = \"f32[S]\"\noutputs.y = \"f32[R]\"\nbody = '" + body + "'"))
+               .find(", where row is ") != std::string::npos;
+  };
+  CHECK(segments("y = sum(x, S, where(row[index(S)] == index(R)));"));
+  CHECK(segments("y = sum(x, S, where(x > 0 && index(R) == row[index(S)]));"));
+  CHECK(segments("y = max(row[index(S)] == index(R) ? x : -inf, S);"));
+  CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R)));", ""));
+  CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R))) + max(x * index(R), S);"));
+  CHECK(!segments("y = sum(x, S, where(row[index(S) + 1] == index(R)));"));
+  CHECK(!segments("y = sum(x, S, where(row[index(S)] == index(R) + index(S) % 2));"));
+}
+
 TEST_CASE("a local that is read at other points is computed there where that is quick, and seldom") {
   const auto keeps = [&](const std::string &body) {
     return print(plan_of("kernel = \"elsewhere\"\ninputs.x = \"u8[N]\"\n"
