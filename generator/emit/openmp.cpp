@@ -47,13 +47,16 @@ Functions functions_of(const Function &function, const Variation &variation, Spe
   return out;
 }
 
-std::string comment_on_others(const OpenmpFunctions &made) {
+// `made`: of one variation.
+std::string comment_on_others(const std::vector<Made> &made, const PrintedNames &names) {
   std::string text;
-  for (const OpenmpFunction &one : made)
+  for (const Made &one : made)
     if (!one.condition.empty())
-      text += "Where " + one.condition + ": neighbouring rows side by side.\n";
+      text += "Where " + one.condition + ": " + names.instance(one.name).name +
+              " takes neighbouring rows side by side, as such a row fills no vector.\n";
   if (made.back().arrays != made.front().arrays)
-    text += "Where an output is not wanted: one step after the other.\n";
+    text +=
+        "Where an output is not wanted: " + names.instance(made.back().name).name + " does one step after the other.\n";
   return text;
 }
 
@@ -70,7 +73,7 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
     for (const Variation *variation : function.variations) {
       const auto &[made, plan] = functions_of(function, *variation, spelling);
       if (source.plan.empty())
-        source.plan = plan_comment(plan, variation->facts) + comment_on_others(made);
+        source.plan = plan_comment(plan, variation->facts);
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
         launched.back().made.back().push_back(
@@ -83,6 +86,7 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
   }
   PrintedNames names;
   source.kernels = each_once(printed, spelling, names);
+  source.plan += comment_on_others(launched.front().made.front(), names);
   add_launchers(spec.kernel, launched, names, false, spelling, statuses, source);
   source.helpers = spelling.helpers();
   return source;

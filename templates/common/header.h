@@ -32,7 +32,6 @@ static inline const char* {{kernel}}_error(int status) {
 
 #if defined(__cplusplus)
 
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone, and
-// hides no C function.
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
 {{{structs}}}
 #endif
