@@ -1,5 +1,6 @@
 // OpenMP C++: per variation a function, others for short rows and for calls that want all outputs; then the launchers,
 // which check everything before anything is written.
+#include "emit/declare_at_fold.h"
 #include "emit/each_once.h"
 #include "emit/emitted_plan.h"
 #include "emit/launcher.h"
@@ -80,7 +81,7 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
             {one.name, one.condition, one.arrays, !one.workspace.empty(), one.has_team});
         if (!one.workspace.empty())
           printed.back().texts.push_back(one.workspace);
-        printed.back().texts.push_back(one.text);
+        printed.back().texts.push_back(declare_at_fold(one.text));
       }
     }
   }

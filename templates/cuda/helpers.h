@@ -62,6 +62,35 @@ template <class T>
 FUNCTION T clamp(T v, T low, T high) {
   return minimum(maximum(v, low), high);
 }
+//@ Plus
+// How folds and scans combine two values.
+struct Plus {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(a + b);
+  }
+};
+//@ Times
+struct Times {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(a * b);
+  }
+};
+//@ Greatest: maximum
+struct Greatest {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(maximum(a, b));
+  }
+};
+//@ Least: minimum
+struct Least {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(minimum(a, b));
+  }
+};
 //@ Reciprocal
 // What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last
 // place. So it is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
