@@ -7,6 +7,7 @@
 #include "emit/emitted_plan.h"
 #include "emit/launcher.h"
 #include "emit/requirements.h"
+#include "emit/write_once.h"
 #include "plan/all_outputs.h"
 
 namespace kgen {
@@ -83,6 +84,7 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
   }
   PrintedNames names;
   source.kernels = each_once(printed, spelling, names);
+  write_once(source.kernels, sizes_made_for(printed), names);
   add_launchers(spec.kernel, launched, names, true, spelling, statuses, source);
   source.helpers = spelling.helpers();
   return source;

@@ -5,6 +5,7 @@
 #include "emit/emitted_plan.h"
 #include "emit/launcher.h"
 #include "emit/openmp_kernel.h"
+#include "emit/write_once.h"
 #include "plan/all_outputs.h"
 #include "plan/short_rows.h"
 
@@ -87,6 +88,7 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
   }
   PrintedNames names;
   source.kernels = each_once(printed, spelling, names);
+  write_once(source.kernels, sizes_made_for(printed), names);
   source.plan += comment_on_others(launched.front().made.front(), names);
   add_launchers(spec.kernel, launched, names, false, spelling, statuses, source);
   source.helpers = spelling.helpers();
