@@ -167,18 +167,19 @@ std::vector<std::string> CudaKernel::texts() {
 
 std::string CudaKernel::workspace_struct() {
   std::string fields, body;
+  std::vector<std::string> sizes;
   for (const Offset &o : offsets_) {
-    fields += "int64_t " + o.field + ";\n";
+    fields += o.field + ", ";
     body += o.field + " = " + spelling().helper("reserve") + "(bytes, " + o.count + ", " +
             (o.bytes ? "1" : std::to_string(bytes_of(o.type))) + ");\n";
   }
-  std::string unused;
   for (const Argument &a : function_.arguments)
-    if (a.kind == Argument::Kind::size && !mentions_word(body, a.name))
-      unused += "(void)" + a.name + ";\n";
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(name_) + "Workspace {\n" + fields +
-         "int64_t bytes = 0;\n\nexplicit " + camel(name_) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
-         unused + derived_declarations(printer_, body) + body + "}\n};\n";
+    if (a.kind == Argument::Kind::size)
+      sizes.push_back(a.name);
+  body = derived_declarations(printer_, body) + body;
+  return "// Where the intermediates lie in the workspace.\nstruct " + camel(name_) + "Workspace {\nint64_t " + fields +
+         "bytes = 0;\n\nexplicit " + camel(name_) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
+         silence_unused(sizes, body) + body + "}\n};\n";
 }
 
 // ---- work lists ---------------------------------------------------------------------------------------------------
