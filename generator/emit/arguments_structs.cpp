@@ -68,7 +68,8 @@ std::string members(const Function &function, const SharedTypes &types, bool mem
     out += declaration + (pointer ? " = nullptr" : a.type == "bool" ? " = false" : " = 0");
     after_size = size;
   }
-  return out + (out.empty() ? "" : ";\n") + (memory ? "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n" : "");
+  return out + (out.empty() ? "" : ";\n") +
+         (memory ? "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n" : "");
 }
 
 // The function that takes a struct of this name and calls a C function.

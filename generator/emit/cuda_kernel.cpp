@@ -475,10 +475,8 @@ void CudaKernel::finish(const Launch &launch) {
   if (words.count("table_status") != 0)
     add("int32_t* table_status", "table_status");
   for (const Offset &o : offsets_)
-    if (!o.bytes && words.count(o.field) != 0) {
-      const std::string type = Spelling::c_type(o.type);
-      add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
-    }
+    if (!o.bytes && words.count(o.field) != 0)
+      add(std::string(Spelling::c_type(o.type)) + "* " + o.field, "workspace + space." + o.field);
   if (!launch.threads.empty() && !launch.chunk.empty())
     add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
   else if (!launch.chunk.empty())

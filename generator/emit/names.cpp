@@ -92,12 +92,12 @@ const std::set<std::string> kUsed = {
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Functions and types that launchers and helpers use.
-    "aligned", "arrays", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull", "kMostDims",
-    "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from", "has_duplicates",
-    "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team", "TeamMemory",
-    "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows",
-    "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored", "StoredAs", "Value",
-    "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
+    "aligned", "arrays", "as_parameter", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull",
+    "kMostDims", "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from",
+    "has_duplicates", "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team",
+    "TeamMemory", "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile",
+    "launch_rows", "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored",
+    "StoredAs", "Value", "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
 
 // Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
 bool is_never_free(const std::string &name) {

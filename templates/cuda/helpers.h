@@ -242,8 +242,17 @@ class Memory {
   void* own_ = nullptr;
   cudaStream_t stream_;
 };
-//@ launch
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
+//@ as_parameter
+// An argument in the type that the kernel takes it in; a place in the workspace as the array that lies there.
+template <class Parameter, class Argument>
+inline Parameter as_parameter(Argument argument) {
+  if constexpr (std::is_same_v<Argument, char*> && std::is_pointer_v<Parameter>)
+    return reinterpret_cast<Parameter>(argument);
+  else
+    return static_cast<Parameter>(argument);
+}
+//@ launch: as_parameter
+// Starts a kernel on the stream.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
@@ -254,7 +263,7 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+  return cudaLaunchKernelEx(&config, kernel, as_parameter<Parameters>(arguments)...);
 }
 //@ block_threads
 // The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
