@@ -178,7 +178,7 @@ std::string CudaKernel::workspace_struct() {
       sizes.push_back(a.name);
   body = derived_declarations(printer_, body) + body;
   return "// Where the intermediates lie in the workspace.\nstruct " + camel(name_) + "Workspace {\nint64_t " + fields +
-         "bytes = 0;\n\nexplicit " + camel(name_) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
+         "bytes = 0;\nexplicit " + camel(name_) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
          silence_unused(sizes, body) + body + "}\n};\n";
 }
 
