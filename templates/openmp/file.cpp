@@ -2,7 +2,7 @@
 #include "{{kernel}}.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself: kernels are compiled for each set of instructions, and BY_SET calls the best ones.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 {{#includes}}
 #include <{{name}}>
