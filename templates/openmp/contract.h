@@ -321,7 +321,7 @@ class Contraction {
       fold(first_panel, {tile, smaller(tile + kTogether, cut_.tiles)}, panels);
   }
 
-  // Takes as many tiles of rows and panels of columns at a time as there is room for totals that are not complete.
+  // Takes as many tiles of rows and panels of columns at a time as there is room for totals that wait.
   IN_SET void fold(int64_t first_panel, Span tiles, Span panels) const {
     const int64_t beside = cut_.part < cut_.depth ? cut_.kPanelsThatWait : larger(panels.count(), 1);
     const int64_t groups = ceil_div(tiles.count(), cut_.tiles_at_once);
