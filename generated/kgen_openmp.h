@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 25
+#define KGEN_OPENMP_REVISION 26
 
 #include <cmath>
 #include <cstdint>
@@ -2037,6 +2037,35 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
 }
 
+// How folds and scans combine two values.
+struct Plus {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(a + b);
+  }
+};
+
+struct Times {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(a * b);
+  }
+};
+
+struct Greatest {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(maximum(a, b));
+  }
+};
+
+struct Least {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(minimum(a, b));
+  }
+};
+
 template <int kBy, class T, int N, class Combine>
 inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
   if constexpr (kBy <= -N || kBy >= N)
@@ -2126,7 +2155,7 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   constexpr T kMost = 128;
   const T before = carry;
   const Lanes<T, N> square = factor * factor;
-  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) IN_SET { return a * b; });
+  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), Times());
   if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
     scan_in_order<kStep>(totals, before, factor, Lanes<T, N>(T(-0.0)));
     carry = totals[kStep > 0 ? N - 1 : 0];
@@ -3543,7 +3572,7 @@ class Contraction {
       fold(first_panel, {tile, smaller(tile + kTogether, cut_.tiles)}, panels);
   }
 
-  // Some tiles of rows at a time, with some panels of columns, so many that their totals can wait.
+  // Takes as many tiles of rows and panels of columns at a time as there is room for totals that wait.
   IN_SET void fold(int64_t first_panel, Span tiles, Span panels) const {
     const int64_t beside = cut_.part < cut_.depth ? cut_.kPanelsThatWait : larger(panels.count(), 1);
     const int64_t groups = ceil_div(tiles.count(), cut_.tiles_at_once);
