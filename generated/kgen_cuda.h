@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 13
+#define KGEN_CUDA_REVISION 14
 
 #include <cmath>
 #include <cstring>
@@ -598,6 +598,35 @@ __host__ __device__ inline T clamp(T v, T low, T high) {
   return minimum(maximum(v, low), high);
 }
 
+// How folds and scans combine two values.
+struct Plus {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(a + b);
+  }
+};
+
+struct Times {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(a * b);
+  }
+};
+
+struct Greatest {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(maximum(a, b));
+  }
+};
+
+struct Least {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(minimum(a, b));
+  }
+};
+
 // What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last
 // place. So it is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
 template <class T>
@@ -749,7 +778,16 @@ class Memory {
   cudaStream_t stream_;
 };
 
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
+// An argument in the type that the kernel takes it in; a place in the workspace as the array that lies there.
+template <class Parameter, class Argument>
+inline Parameter as_parameter(Argument argument) {
+  if constexpr (std::is_same_v<Argument, char*> && std::is_pointer_v<Parameter>)
+    return reinterpret_cast<Parameter>(argument);
+  else
+    return static_cast<Parameter>(argument);
+}
+
+// Starts a kernel on the stream.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
@@ -760,7 +798,7 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+  return cudaLaunchKernelEx(&config, kernel, as_parameter<Parameters>(arguments)...);
 }
 
 // The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the
@@ -1126,7 +1164,7 @@ struct Device {
 template <class... Parameters, class... Arguments>
 inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
                          Arguments... arguments) {
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+  return cudaLaunchKernelEx(&config, kernel, as_parameter<Parameters>(arguments)...);
 }
 // Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
 // cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
@@ -1167,8 +1205,7 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
     while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
     blocks = smaller(shape.teams, larger(room / shape.chunks, 1)) * shape.chunks;
     if (device.error != cudaSuccess) return device.error;
-    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
-        error != cudaSuccess)
+    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream))
       return error;
   }
   if (device.error != cudaSuccess) return device.error;

@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 33
+#define KGEN_OPENMP_REVISION 34
 
 #include <cmath>
 #include <cstdint>
@@ -2064,6 +2064,35 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
 }
 
+// How folds and scans combine two values.
+struct Plus {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(a + b);
+  }
+};
+
+struct Times {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(a * b);
+  }
+};
+
+struct Greatest {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(maximum(a, b));
+  }
+};
+
+struct Least {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(minimum(a, b));
+  }
+};
+
 template <int kBy, class T, int N, class Combine>
 inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
   if constexpr (kBy <= -N || kBy >= N)
@@ -2153,7 +2182,7 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   constexpr T kMost = 128;
   const T before = carry;
   const Lanes<T, N> square = factor * factor;
-  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) IN_SET { return a * b; });
+  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), Times());
   if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
     scan_in_order<kStep>(totals, before, factor, Lanes<T, N>(T(-0.0)));
     carry = totals[kStep > 0 ? N - 1 : 0];
@@ -3464,13 +3493,6 @@ inline void in_band(int64_t band, const Function& function, Argument&&... argume
     function(arguments..., band);
 }
 
-struct Added {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
           class Combine, class Wanted>
 class Contraction {
@@ -3682,7 +3704,7 @@ class Contraction {
       fold(first_panel, {tile, smaller(tile + kTogether, cut_.tiles)}, panels);
   }
 
-  // Some tiles of rows at a time, with some panels of columns, so many that their totals can wait.
+  // Takes as many tiles of rows and panels of columns at a time as there is room for totals that wait.
   IN_SET void fold(int64_t first_panel, Span tiles, Span panels) const {
     const int64_t beside = cut_.part < cut_.depth ? cut_.kPanelsThatWait : larger(panels.count(), 1);
     const int64_t groups = ceil_div(tiles.count(), cut_.tiles_at_once);
@@ -3812,7 +3834,7 @@ class Contraction {
 // with memory that they share and with their own. Where columns are few, totals of some steps each, which all
 // began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere, class Combine = Added, class Wanted = Everywhere>
+          class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
                      Span depth, T start, const Left& left, const Right& right, const Step& step,
                      const Finish& finish, const Kept& kept = {}, const Combine& combine = {},
@@ -3823,7 +3845,7 @@ inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t 
         .run(team, shared, mine);
 }
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere, class Combine = Added, class Wanted = Everywhere>
+          class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
                      const Left& left, const Right& right, const Step& step, const Finish& finish,
                      const Kept& kept = {}, const Combine& combine = {}, const Wanted& wanted = {}) {

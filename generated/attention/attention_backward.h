@@ -16,31 +16,30 @@
 //   d_k = scale * sum(q * p * v_share / sum_p, S);
 //   d_v = sum(d_o * p / sum_p, S);
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
-//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what
-//   is in it does not matter; calls in two streams need two. What the function allocates is taken and
-//   given back in the stream: a graph that captures that can be no child of another.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the
+//   bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls
+//   in two streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   attention_backward_error explains it.
 
@@ -129,6 +128,39 @@ const char* attention_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct attention_backward_arguments {
+  const T* q = nullptr;
+  const T* k = nullptr;
+  const T* v = nullptr;
+  const T* o = nullptr;
+  const T* d_o = nullptr;
+  float scale = 0;
+  T* d_q = nullptr;
+  T* d_k = nullptr;
+  T* d_v = nullptr;
+  int64_t B = 0, H = 0, S = 0, D = 0, R = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int attention_backward_cuda(const attention_backward_arguments& a, void* stream) {
+    return kCuda(a.q, a.k, a.v, a.o, a.d_o, a.scale, a.d_q, a.d_k, a.d_v, a.B, a.H, a.S, a.D, a.R,
+                 a.workspace, a.workspace_bytes, stream);
+  }
+  friend int attention_backward_openmp(const attention_backward_arguments& a) {
+    return kOpenmp(a.q, a.k, a.v, a.o, a.d_o, a.scale, a.d_q, a.d_k, a.d_v, a.B, a.H, a.S, a.D, a.R,
+                   a.workspace, a.workspace_bytes);
+  }
+};
+using attention_backward_f32_arguments =
+    attention_backward_arguments<float, attention_backward_f32_cuda, attention_backward_f32_openmp>;
+using attention_backward_bf16_arguments =
+    attention_backward_arguments<uint16_t, attention_backward_bf16_cuda, attention_backward_bf16_openmp>;
+using attention_backward_f16_arguments =
+    attention_backward_arguments<uint16_t, attention_backward_f16_cuda, attention_backward_f16_openmp>;
+
 #endif
 
 // What a status means.
@@ -197,44 +229,3 @@ static inline const char* attention_backward_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct attention_backward_arguments {
-  const T* q = nullptr;
-  const T* k = nullptr;
-  const T* v = nullptr;
-  const T* o = nullptr;
-  const T* d_o = nullptr;
-  float scale = 0;
-  T* d_q = nullptr;
-  T* d_k = nullptr;
-  T* d_v = nullptr;
-  int64_t B = 0;
-  int64_t H = 0;
-  int64_t S = 0;
-  int64_t D = 0;
-  int64_t R = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int attention_backward_cuda(const attention_backward_arguments& a, void* stream) {
-    return kCuda(a.q, a.k, a.v, a.o, a.d_o, a.scale, a.d_q, a.d_k, a.d_v, a.B, a.H, a.S, a.D, a.R,
-                 a.workspace, a.workspace_bytes, stream);
-  }
-  friend int attention_backward_openmp(const attention_backward_arguments& a) {
-    return kOpenmp(a.q, a.k, a.v, a.o, a.d_o, a.scale, a.d_q, a.d_k, a.d_v, a.B, a.H, a.S, a.D, a.R,
-                   a.workspace, a.workspace_bytes);
-  }
-};
-using attention_backward_f32_arguments =
-    attention_backward_arguments<float, attention_backward_f32_cuda, attention_backward_f32_openmp>;
-using attention_backward_bf16_arguments =
-    attention_backward_arguments<uint16_t, attention_backward_bf16_cuda, attention_backward_bf16_openmp>;
-using attention_backward_f16_arguments =
-    attention_backward_arguments<uint16_t, attention_backward_f16_cuda, attention_backward_f16_openmp>;
-
-#endif

@@ -4,8 +4,11 @@
 //
 // Plan of attention_backward_f32: a block for each of B*H, neighbours along D.
 // Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
-// Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B
-//   + 512 * H * B * R written.
+// Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B + 512
+//   * H * B * R written.
+// Operations: 64 * S * H * B + 321 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 449 *
+//   S * H * B * R + 64 * H * B * R of mul; 64 * S * H * B + 128 * S * H * B * R of div; S * H * B * R each of
+//   max, exp.
 
 #include "attention_backward.h"
 
@@ -15,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,13 +27,11 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct AttentionBackwardD64Workspace {
-  int64_t attention_backward_d64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionBackwardD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+struct AttentionBackwardWorkspace {
+  int64_t kernel_tiles, bytes = 0;
+  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    attention_backward_d64_kernel_tiles =
+    kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
                                     padded_bytes(S, 4) + padded_bytes(R, 4),
@@ -39,12 +40,12 @@ struct AttentionBackwardD64Workspace {
   }
 };
 
-template <class Index, class T>
+template <class Index, class T, int kD>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_backward_d64_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                  const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                  Stored<T>* d_k, Stored<T>* d_v, Index B, Index H, Index S, Index R,
-                                  char* tiles, int64_t tile_bytes) {
+    attention_backward_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
+                              const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k,
+                              Stored<T>* d_v, Index B, Index H, Index S, Index R, char* tiles,
+                              int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, S * R);
@@ -55,24 +56,21 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
     for (Index s_index = 0; s_index < S; ++s_index) {
-      float greatest_s = -INFINITY;
       float greatest_s_own = -INFINITY;
       for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
         float sum_q_k = 0.0f;
         sum_d_o_v[s_index * R + r] = 0.0f;
         // One pass along d: sum_q_k and sum_d_o_v.
-        for (Index d = 0; d < 64; ++d) {
-          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+        for (Index d = 0; d < kD; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * kD + d]) * to_value<T>(k[(bh * R + r) * kD + d]);
           sum_d_o_v[s_index * R + r] +=
-              to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(v[(bh * R + r) * 64 + d]);
+              to_value<T>(d_o[(bh * S + s_index) * kD + d]) * to_value<T>(v[(bh * R + r) * kD + d]);
         }
         const float s = scale * sum_q_k;
         greatest_s_own = maximum(greatest_s_own, s);
         s_per_s_r_bh[r] = scale * sum_q_k;
       }
-      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                             return float(maximum(one, other));
-                           }));
+      float greatest_s = block_fold(greatest_s_own, Greatest());
       __syncthreads();
       if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
       __syncthreads();
@@ -81,94 +79,85 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
         sum_p_own += p[s_index * R + r];
       }
-      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
+      const float whole = block_fold(sum_p_own, Plus());
       if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
       __syncthreads();
       if (threadIdx.x == 0) sum_d_o_o[s_index] = 0.0f;
       __syncthreads();
       float sum_d_o_o_own = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
         sum_d_o_o_own +=
-            to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(o[(bh * S + s_index) * 64 + d]);
+            to_value<T>(d_o[(bh * S + s_index) * kD + d]) * to_value<T>(o[(bh * S + s_index) * kD + d]);
       }
-      const float whole_sum_d_o_o =
-          block_fold(sum_d_o_o_own, [](float one, float other) { return float(one + other); });
+      const float whole_sum_d_o_o = block_fold(sum_d_o_o_own, Plus());
       if (threadIdx.x == 0) sum_d_o_o[s_index] = sum_d_o_o[s_index] + whole_sum_d_o_o;
       __syncthreads();
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
         float sum_k_p_v_share = 0.0f;
         // One pass along r: sum_k_p_v_share.
         for (Index r = 0; r < R; ++r) {
           const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-          sum_k_p_v_share += to_value<T>(k[(bh * R + r) * 64 + d]) * p[s_index * R + r] * v_share;
+          sum_k_p_v_share += to_value<T>(k[(bh * R + r) * kD + d]) * p[s_index * R + r] * v_share;
         }
-        d_q[(bh * S + s_index) * 64 + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
+        d_q[(bh * S + s_index) * kD + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
       }
-      __syncthreads();
       __syncthreads();
     }
     __syncthreads();
-    for (Index point = Index(threadIdx.x); point < R * 64; point += Index(blockDim.x)) {
-      const Index r = Index(point / 64);
-      const Index d = Index(point % 64);
+    for (Index point = Index(threadIdx.x); point < R * kD; point += Index(blockDim.x)) {
+      const Index r = Index(point / kD);
+      const Index d = Index(point % kD);
       float sum_q_p_v_share = 0.0f;
       float sum_d_o_p = 0.0f;
       // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
       for (Index s_index = 0; s_index < S; ++s_index) {
         const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
         sum_q_p_v_share +=
-            to_value<T>(q[(bh * S + s_index) * 64 + d]) * p[s_index * R + r] * v_share / sum_p[s_index];
-        sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * p[s_index * R + r] / sum_p[s_index];
+            to_value<T>(q[(bh * S + s_index) * kD + d]) * p[s_index * R + r] * v_share / sum_p[s_index];
+        sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * kD + d]) * p[s_index * R + r] / sum_p[s_index];
       }
-      d_k[(bh * R + r) * 64 + d] = to_stored<T>(scale * sum_q_p_v_share);
-      d_v[(bh * R + r) * 64 + d] = to_stored<T>(sum_d_o_p);
+      d_k[(bh * R + r) * kD + d] = to_stored<T>(scale * sum_q_p_v_share);
+      d_v[(bh * R + r) * kD + d] = to_stored<T>(sum_d_o_p);
     }
     __syncthreads();
   }
 }
 
-template <class Index, class T>
-cudaError_t attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                   const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                   Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D,
-                                   int64_t R, char* workspace, cudaStream_t stream) {
-  const AttentionBackwardD64Workspace space(B, H, S, D, R);
+template <class Index, class T, int kD>
+cudaError_t attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
+                               const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k,
+                               Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                               char* workspace, cudaStream_t stream) {
+  const AttentionBackwardWorkspace space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
                              padded_bytes(S, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d64_kernel_tiles;
-  if (const cudaError_t error =
-          launch(attention_backward_d64_kernel<Index, T>, smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(larger(R, larger(64, R * 64)), B * H),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, o, d_o, scale, d_q,
-                 d_k, d_v, B, H, S, R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(attention_backward_kernel<Index, T, kD>, smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(R, larger(kD, R * kD)), B * H),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, o, d_o, scale, d_q,
+                d_k, d_v, B, H, S, R, tiles, tile_bytes);
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionBackwardD64InPartWorkspace {
-  int64_t attention_backward_d64_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionBackwardD64InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+struct AttentionBackwardInPartWorkspace {
+  int64_t kernel_tiles, bytes = 0;
+  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    attention_backward_d64_in_part_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(
-                    padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4),
-                    32768, smaller(B * H, 1024)),
-                1);
+    kernel_tiles = reserve(bytes,
+                           workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) +
+                                               padded_bytes(S * R, 4) + padded_bytes(R, 4),
+                                           32768, smaller(B * H, 1024)),
+                           1);
   }
 };
 
-template <class Index, class T>
+template <class Index, class T, int kD>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_backward_d64_in_part_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                          const Stored<T>* o, const Stored<T>* d_o, float scale,
-                                          Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, Index B, Index H,
-                                          Index S, Index R, char* tiles, int64_t tile_bytes) {
+    attention_backward_in_part_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                      const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
+                                      Stored<T>* d_k, Stored<T>* d_v, Index B, Index H, Index S, Index R,
+                                      char* tiles, int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, S * R);
@@ -178,7 +167,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
     const Index bh = item;
     for (Index s_index = 0; s_index < S; ++s_index) {
-      float greatest_s = -INFINITY;
       float greatest_s_own = -INFINITY;
       for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
         float sum_q_k = 0.0f;
@@ -186,25 +174,23 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           float sum_d_o_v = 0.0f;
           float sum_d_o_o = 0.0f;
           // One pass along d: sum_d_o_v and sum_d_o_o.
-          for (Index d = 0; d < 64; ++d) {
+          for (Index d = 0; d < kD; ++d) {
             sum_d_o_v +=
-                to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(v[(bh * R + r) * 64 + d]);
+                to_value<T>(d_o[(bh * S + s_index) * kD + d]) * to_value<T>(v[(bh * R + r) * kD + d]);
             sum_d_o_o +=
-                to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * to_value<T>(o[(bh * S + s_index) * 64 + d]);
+                to_value<T>(d_o[(bh * S + s_index) * kD + d]) * to_value<T>(o[(bh * S + s_index) * kD + d]);
           }
           v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
         }
         // One pass along d: sum_q_k.
-        for (Index d = 0; d < 64; ++d) {
-          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+        for (Index d = 0; d < kD; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * kD + d]) * to_value<T>(k[(bh * R + r) * kD + d]);
         }
         const float s = scale * sum_q_k;
         greatest_s_own = maximum(greatest_s_own, s);
         s_per_s_r_bh[r] = scale * sum_q_k;
       }
-      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                             return float(maximum(one, other));
-                           }));
+      float greatest_s = block_fold(greatest_s_own, Greatest());
       __syncthreads();
       if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
       __syncthreads();
@@ -213,322 +199,63 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
         sum_p_own += p[s_index * R + r];
       }
-      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
+      const float whole = block_fold(sum_p_own, Plus());
       if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
       __syncthreads();
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
         if (d_q != nullptr) {
           float sum_k_p_v_share = 0.0f;
           // One pass along r: sum_k_p_v_share.
           for (Index r = 0; r < R; ++r) {
             sum_k_p_v_share +=
-                to_value<T>(k[(bh * R + r) * 64 + d]) * p[s_index * R + r] * v_share[s_index * R + r];
+                to_value<T>(k[(bh * R + r) * kD + d]) * p[s_index * R + r] * v_share[s_index * R + r];
           }
-          d_q[(bh * S + s_index) * 64 + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
+          d_q[(bh * S + s_index) * kD + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
         }
       }
       __syncthreads();
-      __syncthreads();
     }
     __syncthreads();
-    for (Index point = Index(threadIdx.x); point < R * 64; point += Index(blockDim.x)) {
-      const Index r = Index(point / 64);
-      const Index d = Index(point % 64);
+    for (Index point = Index(threadIdx.x); point < R * kD; point += Index(blockDim.x)) {
+      const Index r = Index(point / kD);
+      const Index d = Index(point % kD);
       if (d_k != nullptr) {
         float sum_q_p_v_share = 0.0f;
         // One pass along s_index: sum_q_p_v_share.
         for (Index s_index = 0; s_index < S; ++s_index) {
-          sum_q_p_v_share += to_value<T>(q[(bh * S + s_index) * 64 + d]) * p[s_index * R + r] *
+          sum_q_p_v_share += to_value<T>(q[(bh * S + s_index) * kD + d]) * p[s_index * R + r] *
                              v_share[s_index * R + r] / sum_p[s_index];
         }
-        d_k[(bh * R + r) * 64 + d] = to_stored<T>(scale * sum_q_p_v_share);
+        d_k[(bh * R + r) * kD + d] = to_stored<T>(scale * sum_q_p_v_share);
       }
       if (d_v != nullptr) {
         float sum_d_o_p = 0.0f;
         // One pass along s_index: sum_d_o_p.
         for (Index s_index = 0; s_index < S; ++s_index) {
-          sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * 64 + d]) * p[s_index * R + r] / sum_p[s_index];
+          sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * kD + d]) * p[s_index * R + r] / sum_p[s_index];
         }
-        d_v[(bh * R + r) * 64 + d] = to_stored<T>(sum_d_o_p);
+        d_v[(bh * R + r) * kD + d] = to_stored<T>(sum_d_o_p);
       }
     }
     __syncthreads();
   }
 }
 
-template <class Index, class T>
-cudaError_t attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                           const Stored<T>* o, const Stored<T>* d_o, float scale,
-                                           Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, int64_t B,
-                                           int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                                           cudaStream_t stream) {
-  const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
+template <class Index, class T, int kD>
+cudaError_t attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                       const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
+                                       Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
+                                       int64_t D, int64_t R, char* workspace, cudaStream_t stream) {
+  const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
   const int64_t tile_bytes =
       padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d64_in_part_kernel_tiles;
-  if (const cudaError_t error = launch(attention_backward_d64_in_part_kernel<Index, T>,
-                                       smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(R, larger(64, R * 64)), B * H),
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, o, d_o, scale, d_q, d_k, d_v, B, H, S, R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionBackwardD128Workspace {
-  int64_t attention_backward_d128_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionBackwardD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    attention_backward_d128_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
-                                    padded_bytes(S, 4) + padded_bytes(R, 4),
-                                32768, smaller(B * H, 1024)),
-                1);
-  }
-};
-
-template <class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_backward_d128_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                   const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                   Stored<T>* d_k, Stored<T>* d_v, Index B, Index H, Index S, Index R,
-                                   char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const p = take<float>(tile, S * R);
-  float* const sum_p = take<float>(tile, S);
-  float* const sum_d_o_v = take<float>(tile, S * R);
-  float* const sum_d_o_o = take<float>(tile, S);
-  float* const s_per_s_r_bh = take<float>(tile, R);
-  for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
-    const Index bh = item;
-    for (Index s_index = 0; s_index < S; ++s_index) {
-      float greatest_s = -INFINITY;
-      float greatest_s_own = -INFINITY;
-      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-        float sum_q_k = 0.0f;
-        sum_d_o_v[s_index * R + r] = 0.0f;
-        // One pass along d: sum_q_k and sum_d_o_v.
-        for (Index d = 0; d < 128; ++d) {
-          sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
-          sum_d_o_v[s_index * R + r] +=
-              to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * to_value<T>(v[(bh * R + r) * 128 + d]);
-        }
-        const float s = scale * sum_q_k;
-        greatest_s_own = maximum(greatest_s_own, s);
-        s_per_s_r_bh[r] = scale * sum_q_k;
-      }
-      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                             return float(maximum(one, other));
-                           }));
-      __syncthreads();
-      if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
-      __syncthreads();
-      float sum_p_own = 0.0f;
-      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-        p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
-        sum_p_own += p[s_index * R + r];
-      }
-      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
-      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
-      __syncthreads();
-      if (threadIdx.x == 0) sum_d_o_o[s_index] = 0.0f;
-      __syncthreads();
-      float sum_d_o_o_own = 0.0f;
-      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        sum_d_o_o_own +=
-            to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * to_value<T>(o[(bh * S + s_index) * 128 + d]);
-      }
-      const float whole_sum_d_o_o =
-          block_fold(sum_d_o_o_own, [](float one, float other) { return float(one + other); });
-      if (threadIdx.x == 0) sum_d_o_o[s_index] = sum_d_o_o[s_index] + whole_sum_d_o_o;
-      __syncthreads();
-      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        float sum_k_p_v_share = 0.0f;
-        // One pass along r: sum_k_p_v_share.
-        for (Index r = 0; r < R; ++r) {
-          const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-          sum_k_p_v_share += to_value<T>(k[(bh * R + r) * 128 + d]) * p[s_index * R + r] * v_share;
-        }
-        d_q[(bh * S + s_index) * 128 + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
-      }
-      __syncthreads();
-      __syncthreads();
-    }
-    __syncthreads();
-    for (Index point = Index(threadIdx.x); point < R * 128; point += Index(blockDim.x)) {
-      const Index r = Index(point / 128);
-      const Index d = Index(point % 128);
-      float sum_q_p_v_share = 0.0f;
-      float sum_d_o_p = 0.0f;
-      // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
-      for (Index s_index = 0; s_index < S; ++s_index) {
-        const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
-        sum_q_p_v_share +=
-            to_value<T>(q[(bh * S + s_index) * 128 + d]) * p[s_index * R + r] * v_share / sum_p[s_index];
-        sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * p[s_index * R + r] / sum_p[s_index];
-      }
-      d_k[(bh * R + r) * 128 + d] = to_stored<T>(scale * sum_q_p_v_share);
-      d_v[(bh * R + r) * 128 + d] = to_stored<T>(sum_d_o_p);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index, class T>
-cudaError_t attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                    const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                    Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
-                                    int64_t D, int64_t R, char* workspace, cudaStream_t stream) {
-  const AttentionBackwardD128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
-                             padded_bytes(S, 4) + padded_bytes(R, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d128_kernel_tiles;
-  if (const cudaError_t error = launch(attention_backward_d128_kernel<Index, T>,
-                                       smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(R, larger(128, R * 128)), B * H),
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, o, d_o, scale, d_q, d_k, d_v, B, H, S, R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionBackwardD128InPartWorkspace {
-  int64_t attention_backward_d128_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionBackwardD128InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    attention_backward_d128_in_part_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(
-                    padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4),
-                    32768, smaller(B * H, 1024)),
-                1);
-  }
-};
-
-template <class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_backward_d128_in_part_kernel(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                           const Stored<T>* o, const Stored<T>* d_o, float scale,
-                                           Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, Index B, Index H,
-                                           Index S, Index R, char* tiles, int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const p = take<float>(tile, S * R);
-  float* const sum_p = take<float>(tile, S);
-  float* const v_share = take<float>(tile, S * R);
-  float* const s_per_s_r_bh = take<float>(tile, R);
-  for (Index item = Index(blockIdx.x); item < B * H; item += Index(gridDim.x)) {
-    const Index bh = item;
-    for (Index s_index = 0; s_index < S; ++s_index) {
-      float greatest_s = -INFINITY;
-      float greatest_s_own = -INFINITY;
-      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-        float sum_q_k = 0.0f;
-        if (d_q != nullptr || d_k != nullptr) {
-          float sum_d_o_v = 0.0f;
-          float sum_d_o_o = 0.0f;
-          // One pass along d: sum_d_o_v and sum_d_o_o.
-          for (Index d = 0; d < 128; ++d) {
-            sum_d_o_v +=
-                to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * to_value<T>(v[(bh * R + r) * 128 + d]);
-            sum_d_o_o +=
-                to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * to_value<T>(o[(bh * S + s_index) * 128 + d]);
-          }
-          v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
-        }
-        // One pass along d: sum_q_k.
-        for (Index d = 0; d < 128; ++d) {
-          sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
-        }
-        const float s = scale * sum_q_k;
-        greatest_s_own = maximum(greatest_s_own, s);
-        s_per_s_r_bh[r] = scale * sum_q_k;
-      }
-      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                             return float(maximum(one, other));
-                           }));
-      __syncthreads();
-      if (threadIdx.x == 0) sum_p[s_index] = 0.0f;
-      __syncthreads();
-      float sum_p_own = 0.0f;
-      for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-        p[s_index * R + r] = expf(s_per_s_r_bh[r] - greatest_s);
-        sum_p_own += p[s_index * R + r];
-      }
-      const float whole = block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
-      if (threadIdx.x == 0) sum_p[s_index] = sum_p[s_index] + whole;
-      __syncthreads();
-      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        if (d_q != nullptr) {
-          float sum_k_p_v_share = 0.0f;
-          // One pass along r: sum_k_p_v_share.
-          for (Index r = 0; r < R; ++r) {
-            sum_k_p_v_share +=
-                to_value<T>(k[(bh * R + r) * 128 + d]) * p[s_index * R + r] * v_share[s_index * R + r];
-          }
-          d_q[(bh * S + s_index) * 128 + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
-        }
-      }
-      __syncthreads();
-      __syncthreads();
-    }
-    __syncthreads();
-    for (Index point = Index(threadIdx.x); point < R * 128; point += Index(blockDim.x)) {
-      const Index r = Index(point / 128);
-      const Index d = Index(point % 128);
-      if (d_k != nullptr) {
-        float sum_q_p_v_share = 0.0f;
-        // One pass along s_index: sum_q_p_v_share.
-        for (Index s_index = 0; s_index < S; ++s_index) {
-          sum_q_p_v_share += to_value<T>(q[(bh * S + s_index) * 128 + d]) * p[s_index * R + r] *
-                             v_share[s_index * R + r] / sum_p[s_index];
-        }
-        d_k[(bh * R + r) * 128 + d] = to_stored<T>(scale * sum_q_p_v_share);
-      }
-      if (d_v != nullptr) {
-        float sum_d_o_p = 0.0f;
-        // One pass along s_index: sum_d_o_p.
-        for (Index s_index = 0; s_index < S; ++s_index) {
-          sum_d_o_p += to_value<T>(d_o[(bh * S + s_index) * 128 + d]) * p[s_index * R + r] / sum_p[s_index];
-        }
-        d_v[(bh * R + r) * 128 + d] = to_stored<T>(sum_d_o_p);
-      }
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index, class T>
-cudaError_t attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                            const Stored<T>* o, const Stored<T>* d_o, float scale,
-                                            Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v, int64_t B,
-                                            int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                                            cudaStream_t stream) {
-  const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
-  const int64_t tile_bytes =
-      padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_backward_d128_in_part_kernel_tiles;
-  if (const cudaError_t error = launch(attention_backward_d128_in_part_kernel<Index, T>,
-                                       smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
-                                       block_threads(larger(R, larger(128, R * 128)), B * H),
-                                       512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k,
-                                       v, o, d_o, scale, d_q, d_k, d_v, B, H, S, R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(attention_backward_in_part_kernel<Index, T, kD>,
+                smaller(B * H, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(R, larger(kD, R * kD)), B * H),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, q, k, v, o, d_o, scale, d_q,
+                d_k, d_v, B, H, S, R, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.
@@ -553,40 +280,40 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardD64Workspace space(B, H, S, D, R);
+      const AttentionBackwardWorkspace space(B, H, S, D, R);
       const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
       if (memory.status != 0) return memory.status;
-      return cuda_status(small ? attention_backward_d64<int32_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+      return cuda_status(small ? attention_backward<int32_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
                                                                     H, S, D, R, memory.data, queue)
-                               : attention_backward_d64<int64_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+                               : attention_backward<int64_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
                                                                     H, S, D, R, memory.data, queue));
     }
-    const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? attention_backward_d64_in_part<int32_t, T>(
+    return cuda_status(small ? attention_backward_in_part<int32_t, T, 64>(
                                    q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue)
-                             : attention_backward_d64_in_part<int64_t, T>(
+                             : attention_backward_in_part<int64_t, T, 64>(
                                    q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardD128Workspace space(B, H, S, D, R);
+      const AttentionBackwardWorkspace space(B, H, S, D, R);
       const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
       if (memory.status != 0) return memory.status;
-      return cuda_status(small ? attention_backward_d128<int32_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+      return cuda_status(small ? attention_backward<int32_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
                                                                      H, S, D, R, memory.data, queue)
-                               : attention_backward_d128<int64_t, T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
+                               : attention_backward<int64_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
                                                                      H, S, D, R, memory.data, queue));
     }
-    const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? attention_backward_d128_in_part<int32_t, T>(
+    return cuda_status(small ? attention_backward_in_part<int32_t, T, 128>(
                                    q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue)
-                             : attention_backward_d128_in_part<int64_t, T>(
+                             : attention_backward_in_part<int64_t, T, 128>(
                                    q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 13);
@@ -598,12 +325,12 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max(AttentionBackwardD64Workspace(B, H, S, D, R).bytes,
-                    AttentionBackwardD64InPartWorkspace(B, H, S, D, R).bytes);
+    return std::max(AttentionBackwardWorkspace(B, H, S, D, R).bytes,
+                    AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes);
   }
   if (D == 128) {
-    return std::max(AttentionBackwardD128Workspace(B, H, S, D, R).bytes,
-                    AttentionBackwardD128InPartWorkspace(B, H, S, D, R).bytes);
+    return std::max(AttentionBackwardWorkspace(B, H, S, D, R).bytes,
+                    AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes);
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

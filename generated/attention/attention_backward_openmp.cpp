@@ -2,19 +2,22 @@
 //
 // attention_backward: The gradient of attention by q, k and v, given that of o
 //
-// Phase 1 of attention_backward_f32: threads share B*H, neighbours along D, by parts of R: tiles of S
-//   x R and tiles of S x R and tiles of S x D and tiles of R x D and tiles of R x D are folded in
-//   registers, where size(R) >= 32.
+// Phase 1 of attention_backward_f32: threads share B*H, neighbours along D, by parts of R: tiles of S x R and
+//   tiles of S x R and tiles of S x D and tiles of R x D and tiles of R x D are folded in registers, where
+//   size(R) >= 32.
 // Phase 2: threads share B*H, neighbours along D, unless size(R) >= 32.
 // Kept by each worker: p, sum_p, sum_d_o_v, sum_d_o_o, s.
-// Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B
-//   + 512 * H * B * R written.
-// Where an output is not wanted: one step after the other.
+// Bytes that attention_backward_f32 must move: 768 * S * H * B + 512 * H * B * R read, 256 * S * H * B + 512
+//   * H * B * R written.
+// Operations: 64 * S * H * B + 321 * S * H * B * R of add; 2 * S * H * B * R of sub; 128 * S * H * B + 449 *
+//   S * H * B * R + 64 * H * B * R of mul; 64 * S * H * B + 128 * S * H * B * R of div; S * H * B * R each of
+//   max, exp.
+// Where an output is not wanted: attention_backward_in_part does one step after the other.
 
 #include "attention_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -27,9 +30,30 @@
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ATTENTION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                     \
+  extern "C" int64_t attention_backward_##NAME##_openmp_workspace(int64_t B, int64_t H, int64_t S,        \
+                                                                  int64_t D, int64_t R) {                 \
+    BY_SET(return workspace_of_attention_backward(B, H, S, D, R))                                         \
+  }                                                                                                       \
+  extern "C" int attention_backward_##NAME##_openmp(                                                      \
+      const STORED* q, const STORED* k, const STORED* v, const STORED* o, const STORED* d_o, float scale, \
+      STORED* d_q, STORED* d_k, STORED* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,       \
+      void* workspace, int64_t workspace_bytes) {                                                         \
+    BY_SET(return launch_attention_backward<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R,      \
+                                               workspace, workspace_bytes))                               \
+  }
+ATTENTION_BACKWARD_FUNCTIONS(f32, float, float)
+ATTENTION_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
+ATTENTION_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
+
+extern "C" const char* attention_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -39,14 +63,13 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct AttentionBackwardD64Workspace {
+template <int kD>
+struct AttentionBackwardWorkspace {
   int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
       sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
       sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels, threads,
-      most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionBackwardD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+      most_threads, thread_bytes = 0, bytes = 0;
+  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
@@ -59,30 +82,30 @@ struct AttentionBackwardD64Workspace {
     sum_d_o_o_per_s_bh = reserve(thread_bytes, S, 4);
     s_at_hand = reserve(thread_bytes, R, 4);
     sum_q_k_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 64}).own_bytes(), 1);
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
     sum_d_o_v_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 64}).own_bytes(), 1);
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
     sum_k_p_v_share_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 64}, {0, R}).own_bytes(), 1);
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, kD}, {0, R}).own_bytes(), 1);
     sum_q_p_v_share_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, kD}, {0, S}).own_bytes(), 1);
     sum_d_o_p_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
+        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, kD}, {0, S}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-template <class T>
-void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
-                            const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v,
-                            int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                            int64_t threads) {
-  const AttentionBackwardD64Workspace space(B, H, S, D, R);
+template <class T, int kD>
+void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
+                        const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v,
+                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
+                        int64_t threads) {
+  const AttentionBackwardWorkspace<kD> space(B, H, S, D, R);
   if (R >= 32) {
-    const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+    const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const p = reinterpret_cast<float*>(mine + space.p);
       float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
@@ -101,12 +124,12 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
           const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
           // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, 64},
+              each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, kD},
               0.0f,
               [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
+                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
               [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
+                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
               [=](auto& sum_q_k_here, auto left, auto right)
                   IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
@@ -114,18 +137,17 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
               });
           // Tiles of s_index x r stay in registers while they go down d: sum_d_o_v_here.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_d_o_v_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, 64},
+              each_alone(), nullptr, sum_d_o_v_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, kD},
               0.0f,
               [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(d_o[(bh * S + s_index) * 64 + d]); },
+                  IN_SET -> float { return to_value<T>(d_o[(bh * S + s_index) * kD + d]); },
               [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&v[(bh * R + r) * 64 + d], 64, active)); },
+                  IN_SET { right = to_value<T>(load_every(&v[(bh * R + r) * kD + d], kD, active)); },
               [=](auto& sum_d_o_v_here, auto left, auto right)
                   IN_SET { sum_d_o_v_here = multiply_add(right, left, sum_d_o_v_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_d_o_v_here)
                   IN_SET { store(&sum_d_o_v[s_index * R + r], active, sum_d_o_v_here); });
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-            float greatest_s = -INFINITY;
             // One pass along r: greatest_s.
             Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
             for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
@@ -133,9 +155,7 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
                   greatest_s_lanes,
                   keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
             });
-            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                   return maximum(one, other);
-                                 }));
+            float greatest_s = across(greatest_s_lanes, Greatest());
             float sum_p_here = 0.0f;
             // One pass along r: sum_p_here; fills p.
             for (int64_t r_block = 0; r_block < R; r_block += 4096) {
@@ -147,34 +167,32 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
                     store(&p[s_index * R + r], active, p_here);
                     sum_p_here_lanes += keep(active, p_here, 0.0f);
                   });
-              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_p_here += across(sum_p_here_lanes, Plus());
             }
             sum_p[s_index] = sum_p_here;
-            float sum_d_o_o_here = 0.0f;
             // One pass along d: sum_d_o_o_here.
             Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+            for_lanes<kLanes32>(0, kD, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
               add_product(sum_d_o_o_here_lanes, active,
-                          to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                          to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
+                          to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)),
+                          to_value<T>(load(&o[(bh * S + s_index) * kD + d], active)));
             });
-            sum_d_o_o_here +=
-                across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
             sum_d_o_o[s_index] = sum_d_o_o_here;
           }
           // Tiles of s_index x d stay in registers while they go down r: sum_k_p_v_share.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_k_p_v_share_own_panels, {s_index_first, s_index_end}, {0, 64},
+              each_alone(), nullptr, sum_k_p_v_share_own_panels, {s_index_first, s_index_end}, {0, kD},
               {0, R}, 0.0f,
               [=](int64_t s_index, int64_t r) IN_SET -> float {
                 return rounded(p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]));
               },
               [=](auto& right, int64_t r, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&k[(bh * R + r) * 64 + d], active)); },
+                  IN_SET { right = to_value<T>(load(&k[(bh * R + r) * kD + d], active)); },
               [=](auto& sum_k_p_v_share, auto left, auto right)
                   IN_SET { sum_k_p_v_share = multiply_add(right, left, sum_k_p_v_share); },
               [=](int64_t s_index, int64_t d, auto active, auto sum_k_p_v_share) IN_SET {
-                store_around(&d_q[(bh * S + s_index) * 64 + d], active,
+                store_around(&d_q[(bh * S + s_index) * kD + d], active,
                              to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])), around_caches);
               });
         }
@@ -182,37 +200,37 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
           const int64_t r_end = smaller(r_first + 384, R);
           // Tiles of r x d stay in registers while they go down s_index: sum_q_p_v_share_here.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_q_p_v_share_here_own_panels, {r_first, r_end}, {0, 64}, {0, S}, 0.0f,
+              each_alone(), nullptr, sum_q_p_v_share_here_own_panels, {r_first, r_end}, {0, kD}, {0, S}, 0.0f,
               [=](int64_t r, int64_t s_index) IN_SET -> float {
                 return p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]) /
                        sum_p[s_index];
               },
               [=](auto& right, int64_t s_index, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)); },
+                  IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)); },
               [=](auto& sum_q_p_v_share_here, auto left, auto right)
                   IN_SET { sum_q_p_v_share_here = multiply_add(right, left, sum_q_p_v_share_here); },
               [=](int64_t r, int64_t d, auto active, auto sum_q_p_v_share_here) IN_SET {
-                store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share_here),
+                store_around(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_q_p_v_share_here),
                              around_caches);
               });
           // Tiles of r x d stay in registers while they go down s_index: sum_d_o_p.
           contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_d_o_p_own_panels, {r_first, r_end}, {0, 64}, {0, S}, 0.0f,
+              each_alone(), nullptr, sum_d_o_p_own_panels, {r_first, r_end}, {0, kD}, {0, S}, 0.0f,
               [=](int64_t r, int64_t s_index) IN_SET -> float { return p[s_index * R + r] / sum_p[s_index]; },
               [=](auto& right, int64_t s_index, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)); },
+                  IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)); },
               [=](auto& sum_d_o_p, auto left, auto right)
                   IN_SET { sum_d_o_p = multiply_add(right, left, sum_d_o_p); },
               [=](int64_t r, int64_t d, auto active, auto sum_d_o_p) IN_SET {
-                store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+                store_around(&d_v[(bh * R + r) * kD + d], active, to_stored<T>(sum_d_o_p), around_caches);
               });
         }
       }
       if (around_caches) finish_stores();
     });
   } else {
-    const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+    const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
       float* const sum_p_per_s_bh = reinterpret_cast<float*>(mine + space.sum_p_per_s_bh);
@@ -225,23 +243,20 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
           float greatest_s = -INFINITY;
           // One pass along r: greatest_s; fills sum_d_o_v_per_s_r_bh and s_at_hand.
           for (int64_t r = 0; r < R; ++r) {
-            float sum_q_k = 0.0f;
-            float sum_d_o_v_here = 0.0f;
             // One pass along d: sum_q_k and sum_d_o_v_here.
             Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
             Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64,
+            for_lanes<kLanes32>(0, kD,
                                 [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
                                   add_product(sum_q_k_lanes, active,
-                                              to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                                              to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+                                              to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)),
+                                              to_value<T>(load(&k[(bh * R + r) * kD + d], active)));
                                   add_product(sum_d_o_v_here_lanes, active,
-                                              to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                                              to_value<T>(load(&v[(bh * R + r) * 64 + d], active)));
+                                              to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)),
+                                              to_value<T>(load(&v[(bh * R + r) * kD + d], active)));
                                 });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_o_v_here +=
-                across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            float sum_q_k = across(sum_q_k_lanes, Plus());
+            float sum_d_o_v_here = across(sum_d_o_v_here_lanes, Plus());
             sum_d_o_v_per_s_r_bh[s_index * R + r] = sum_d_o_v_here;
             const float s = rounded(scale * sum_q_k);
             greatest_s = maximum(greatest_s, s);
@@ -257,50 +272,48 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
                                   store(&p_per_s_r_bh[s_index * R + r], active, p_here);
                                   sum_p_here_lanes += keep(active, p_here, 0.0f);
                                 });
-            sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_p_here += across(sum_p_here_lanes, Plus());
           }
           sum_p_per_s_bh[s_index] = sum_p_here;
-          float sum_d_o_o_here = 0.0f;
           // One pass along d: sum_d_o_o_here.
           Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
+          for_lanes<kLanes32>(0, kD, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
             add_product(sum_d_o_o_here_lanes, active,
-                        to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)),
-                        to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
+                        to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)),
+                        to_value<T>(load(&o[(bh * S + s_index) * kD + d], active)));
           });
-          sum_d_o_o_here +=
-              across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          float sum_d_o_o_here = across(sum_d_o_o_here_lanes, Plus());
           sum_d_o_o_per_s_bh[s_index] = sum_d_o_o_here;
-          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+          for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
             // One pass along r: sum_k_p_v_share.
             for (int64_t r = 0; r < R; ++r) {
               const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_here;
               sum_k_p_v_share = multiply_add(
-                  to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * p_per_s_r_bh[s_index * R + r],
+                  to_value<T>(load(&k[(bh * R + r) * kD + d], active)) * p_per_s_r_bh[s_index * R + r],
                   v_share, sum_k_p_v_share);
             }
-            store_around(&d_q[(bh * S + s_index) * 64 + d], active,
+            store_around(&d_q[(bh * S + s_index) * kD + d], active,
                          to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
           });
         }
         for (int64_t r = 0; r < R; ++r) {
-          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+          for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
             Lanes<float, kLanes32> sum_d_o_p = 0.0f;
             // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
             for (int64_t s_index = 0; s_index < S; ++s_index) {
               const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_per_s_bh[s_index];
-              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
+              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)) *
                                               p_per_s_r_bh[s_index * R + r] * v_share,
                                           sum_p_per_s_bh[s_index]);
-              sum_d_o_p += quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)) *
+              sum_d_o_p += quotient(to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)) *
                                         p_per_s_r_bh[s_index * R + r],
                                     sum_p_per_s_bh[s_index]);
             }
-            store_around(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share),
+            store_around(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_q_p_v_share),
                          around_caches);
-            store_around(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p), around_caches);
+            store_around(&d_v[(bh * R + r) * kD + d], active, to_stored<T>(sum_d_o_p), around_caches);
           });
         }
       }
@@ -310,11 +323,9 @@ void attention_backward_d64(const Stored<T>* q, const Stored<T>* k, const Stored
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionBackwardD64InPartWorkspace {
-  int64_t p, sum_p, v_share, s_per_s_r_bh, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionBackwardD64InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+struct AttentionBackwardInPartWorkspace {
+  int64_t p, sum_p, v_share, s_per_s_r_bh, threads, most_threads, thread_bytes = 0, bytes = 0;
+  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
@@ -327,13 +338,13 @@ struct AttentionBackwardD64InPartWorkspace {
 };
 
 // For calls that do not want all outputs.
-template <class T>
-void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                    const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                    Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
-                                    int64_t D, int64_t R, char* workspace, int64_t threads) {
-  const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
-  in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+template <class T, int kD>
+void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                                const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
+                                Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D,
+                                int64_t R, char* workspace, int64_t threads) {
+  const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
+  in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
@@ -345,32 +356,29 @@ void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, cons
         float greatest_s = -INFINITY;
         // One pass along r: greatest_s; fills v_share and s_per_s_r_bh.
         for (int64_t r = 0; r < R; ++r) {
-          float sum_q_k = 0.0f;
           if (d_q != nullptr || d_k != nullptr) {
-            float sum_d_o_v = 0.0f;
-            float sum_d_o_o = 0.0f;
             // One pass along d: sum_d_o_v and sum_d_o_o.
             Sum<float, kLanes32> sum_d_o_v_lanes = 0.0f;
             Sum<float, kLanes32> sum_d_o_o_lanes = 0.0f;
             for_lanes<kLanes32>(
-                0, 64, [=, &sum_d_o_v_lanes, &sum_d_o_o_lanes](int64_t d, auto active) IN_SET {
-                  const auto d_o_here = to_value<T>(load_once(&d_o[(bh * S + s_index) * 64 + d], active));
+                0, kD, [=, &sum_d_o_v_lanes, &sum_d_o_o_lanes](int64_t d, auto active) IN_SET {
+                  const auto d_o_here = to_value<T>(load_once(&d_o[(bh * S + s_index) * kD + d], active));
                   add_product(sum_d_o_v_lanes, active, d_o_here,
-                              to_value<T>(load(&v[(bh * R + r) * 64 + d], active)));
+                              to_value<T>(load(&v[(bh * R + r) * kD + d], active)));
                   add_product(sum_d_o_o_lanes, active, d_o_here,
-                              to_value<T>(load(&o[(bh * S + s_index) * 64 + d], active)));
+                              to_value<T>(load(&o[(bh * S + s_index) * kD + d], active)));
                 });
-            sum_d_o_v += across(sum_d_o_v_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_o_o += across(sum_d_o_o_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            float sum_d_o_v = across(sum_d_o_v_lanes, Plus());
+            float sum_d_o_o = across(sum_d_o_o_lanes, Plus());
             v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
           }
           // One pass along d: sum_q_k.
           Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                        to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+          for_lanes<kLanes32>(0, kD, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)),
+                        to_value<T>(load(&k[(bh * R + r) * kD + d], active)));
           });
-          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          float sum_q_k = across(sum_q_k_lanes, Plus());
           const float s = rounded(scale * sum_q_k);
           greatest_s = maximum(greatest_s, s);
           s_per_s_r_bh[r] = rounded(scale * sum_q_k);
@@ -385,437 +393,44 @@ void attention_backward_d64_in_part(const Stored<T>* q, const Stored<T>* k, cons
                                 store(&p[s_index * R + r], active, p_here);
                                 sum_p_here_lanes += keep(active, p_here, 0.0f);
                               });
-          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_p_here += across(sum_p_here_lanes, Plus());
         }
         sum_p[s_index] = sum_p_here;
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+        for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
           if (d_q != nullptr) {
             Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
             // One pass along r: sum_k_p_v_share.
             for (int64_t r = 0; r < R; ++r) {
               sum_k_p_v_share =
-                  multiply_add(to_value<T>(load(&k[(bh * R + r) * 64 + d], active)) * p[s_index * R + r],
+                  multiply_add(to_value<T>(load(&k[(bh * R + r) * kD + d], active)) * p[s_index * R + r],
                                v_share[s_index * R + r], sum_k_p_v_share);
             }
-            store(&d_q[(bh * S + s_index) * 64 + d], active,
+            store(&d_q[(bh * S + s_index) * kD + d], active,
                   to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)));
           }
         });
       }
       for (int64_t r = 0; r < R; ++r) {
-        for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+        for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
           if (d_k != nullptr) {
             Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
             // One pass along s_index: sum_q_p_v_share.
             for (int64_t s_index = 0; s_index < S; ++s_index) {
-              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)) *
+              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)) *
                                               p[s_index * R + r] * v_share[s_index * R + r],
                                           sum_p[s_index]);
             }
-            store(&d_k[(bh * R + r) * 64 + d], active, to_stored<T>(scale * sum_q_p_v_share));
+            store(&d_k[(bh * R + r) * kD + d], active, to_stored<T>(scale * sum_q_p_v_share));
           }
           if (d_v != nullptr) {
             Lanes<float, kLanes32> sum_d_o_p = 0.0f;
             // One pass along s_index: sum_d_o_p.
             for (int64_t s_index = 0; s_index < S; ++s_index) {
               sum_d_o_p +=
-                  quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 64 + d], active)) * p[s_index * R + r],
+                  quotient(to_value<T>(load(&d_o[(bh * S + s_index) * kD + d], active)) * p[s_index * R + r],
                            sum_p[s_index]);
             }
-            store(&d_v[(bh * R + r) * 64 + d], active, to_stored<T>(sum_d_o_p));
-          }
-        });
-      }
-    }
-  });
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionBackwardD128Workspace {
-  int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
-      sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
-      sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels, threads,
-      most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionBackwardD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    p = reserve(thread_bytes, S * R, 4);
-    sum_p = reserve(thread_bytes, S, 4);
-    sum_d_o_v = reserve(thread_bytes, S * R, 4);
-    sum_d_o_o = reserve(thread_bytes, S, 4);
-    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 4, 384) * R, 4);
-    p_per_s_r_bh = reserve(thread_bytes, S * R, 4);
-    sum_p_per_s_bh = reserve(thread_bytes, S, 4);
-    sum_d_o_v_per_s_r_bh = reserve(thread_bytes, S * R, 4);
-    sum_d_o_o_per_s_bh = reserve(thread_bytes, S, 4);
-    s_at_hand = reserve(thread_bytes, R, 4);
-    sum_q_k_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 128}).own_bytes(), 1);
-    sum_d_o_v_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, 128}).own_bytes(), 1);
-    sum_k_p_v_share_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 128}, {0, R}).own_bytes(), 1);
-    sum_q_p_v_share_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 128}, {0, S}).own_bytes(), 1);
-    sum_d_o_p_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 128}, {0, S}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B * H});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-template <class T>
-void attention_backward_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
-                             const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k,
-                             Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                             char* workspace, int64_t threads) {
-  const AttentionBackwardD128Workspace space(B, H, S, D, R);
-  if (R >= 32) {
-    const bool around_caches = B * H * R * 128 * (2 * kBytes<T>)+B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p = reinterpret_cast<float*>(mine + space.p);
-      float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
-      float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
-      float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
-      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
-      char* const sum_d_o_v_here_own_panels = mine + space.sum_d_o_v_here_own_panels;
-      char* const sum_k_p_v_share_own_panels = mine + space.sum_k_p_v_share_own_panels;
-      char* const sum_q_p_v_share_here_own_panels = mine + space.sum_q_p_v_share_here_own_panels;
-      char* const sum_d_o_p_own_panels = mine + space.sum_d_o_p_own_panels;
-      OMP(omp for schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        const int64_t s_index_part = columns_of(R * 4, 384);
-        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
-          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
-          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-          contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, 128},
-              0.0f,
-              [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
-              [=](auto& sum_q_k_here, auto left, auto right)
-                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
-              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
-                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
-              });
-          // Tiles of s_index x r stay in registers while they go down d: sum_d_o_v_here.
-          contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_d_o_v_here_own_panels, {s_index_first, s_index_end}, {0, R},
-              {0, 128}, 0.0f,
-              [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(d_o[(bh * S + s_index) * 128 + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&v[(bh * R + r) * 128 + d], 128, active)); },
-              [=](auto& sum_d_o_v_here, auto left, auto right)
-                  IN_SET { sum_d_o_v_here = multiply_add(right, left, sum_d_o_v_here); },
-              [=](int64_t s_index, int64_t r, auto active, auto sum_d_o_v_here)
-                  IN_SET { store(&sum_d_o_v[s_index * R + r], active, sum_d_o_v_here); });
-          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-            float greatest_s = -INFINITY;
-            // One pass along r: greatest_s.
-            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
-            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
-              greatest_s_lanes = maximum(
-                  greatest_s_lanes,
-                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
-            });
-            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                   return maximum(one, other);
-                                 }));
-            float sum_p_here = 0.0f;
-            // One pass along r: sum_p_here; fills p.
-            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-              Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  r_block, smaller(r_block + 4096, R), [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
-                    const auto p_here =
-                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
-                    store(&p[s_index * R + r], active, p_here);
-                    sum_p_here_lanes += keep(active, p_here, 0.0f);
-                  });
-              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            }
-            sum_p[s_index] = sum_p_here;
-            float sum_d_o_o_here = 0.0f;
-            // One pass along d: sum_d_o_o_here.
-            Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_d_o_o_here_lanes, active,
-                          to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
-                          to_value<T>(load(&o[(bh * S + s_index) * 128 + d], active)));
-            });
-            sum_d_o_o_here +=
-                across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_o_o[s_index] = sum_d_o_o_here;
-          }
-          // Tiles of s_index x d stay in registers while they go down r: sum_k_p_v_share.
-          contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_k_p_v_share_own_panels, {s_index_first, s_index_end}, {0, 128},
-              {0, R}, 0.0f,
-              [=](int64_t s_index, int64_t r) IN_SET -> float {
-                return rounded(p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]));
-              },
-              [=](auto& right, int64_t r, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&k[(bh * R + r) * 128 + d], active)); },
-              [=](auto& sum_k_p_v_share, auto left, auto right)
-                  IN_SET { sum_k_p_v_share = multiply_add(right, left, sum_k_p_v_share); },
-              [=](int64_t s_index, int64_t d, auto active, auto sum_k_p_v_share) IN_SET {
-                store_around(&d_q[(bh * S + s_index) * 128 + d], active,
-                             to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])), around_caches);
-              });
-        }
-        for (int64_t r_first = 0; r_first < R; r_first += 384) {
-          const int64_t r_end = smaller(r_first + 384, R);
-          // Tiles of r x d stay in registers while they go down s_index: sum_q_p_v_share_here.
-          contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_q_p_v_share_here_own_panels, {r_first, r_end}, {0, 128}, {0, S},
-              0.0f,
-              [=](int64_t r, int64_t s_index) IN_SET -> float {
-                return p[s_index * R + r] * (sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index]) /
-                       sum_p[s_index];
-              },
-              [=](auto& right, int64_t s_index, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)); },
-              [=](auto& sum_q_p_v_share_here, auto left, auto right)
-                  IN_SET { sum_q_p_v_share_here = multiply_add(right, left, sum_q_p_v_share_here); },
-              [=](int64_t r, int64_t d, auto active, auto sum_q_p_v_share_here) IN_SET {
-                store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share_here),
-                             around_caches);
-              });
-          // Tiles of r x d stay in registers while they go down s_index: sum_d_o_p.
-          contract<kLanes32, float, float, float>(
-              each_alone(), nullptr, sum_d_o_p_own_panels, {r_first, r_end}, {0, 128}, {0, S}, 0.0f,
-              [=](int64_t r, int64_t s_index) IN_SET -> float { return p[s_index * R + r] / sum_p[s_index]; },
-              [=](auto& right, int64_t s_index, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)); },
-              [=](auto& sum_d_o_p, auto left, auto right)
-                  IN_SET { sum_d_o_p = multiply_add(right, left, sum_d_o_p); },
-              [=](int64_t r, int64_t d, auto active, auto sum_d_o_p) IN_SET {
-                store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  } else {
-    const bool around_caches = B * H * R * 128 * (2 * kBytes<T>)+B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
-      float* const sum_p_per_s_bh = reinterpret_cast<float*>(mine + space.sum_p_per_s_bh);
-      float* const sum_d_o_v_per_s_r_bh = reinterpret_cast<float*>(mine + space.sum_d_o_v_per_s_r_bh);
-      float* const sum_d_o_o_per_s_bh = reinterpret_cast<float*>(mine + space.sum_d_o_o_per_s_bh);
-      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index = 0; s_index < S; ++s_index) {
-          float greatest_s = -INFINITY;
-          // One pass along r: greatest_s; fills sum_d_o_v_per_s_r_bh and s_at_hand.
-          for (int64_t r = 0; r < R; ++r) {
-            float sum_q_k = 0.0f;
-            float sum_d_o_v_here = 0.0f;
-            // One pass along d: sum_q_k and sum_d_o_v_here.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            Sum<float, kLanes32> sum_d_o_v_here_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128,
-                                [=, &sum_q_k_lanes, &sum_d_o_v_here_lanes](int64_t d, auto active) IN_SET {
-                                  add_product(sum_q_k_lanes, active,
-                                              to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                                              to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-                                  add_product(sum_d_o_v_here_lanes, active,
-                                              to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
-                                              to_value<T>(load(&v[(bh * R + r) * 128 + d], active)));
-                                });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_o_v_here +=
-                across(sum_d_o_v_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_o_v_per_s_r_bh[s_index * R + r] = sum_d_o_v_here;
-            const float s = rounded(scale * sum_q_k);
-            greatest_s = maximum(greatest_s, s);
-            s_at_hand[r] = rounded(scale * sum_q_k);
-          }
-          float sum_p_here = 0.0f;
-          // One pass along r: sum_p_here; fills p_per_s_r_bh.
-          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-            Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                                [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
-                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
-                                  store(&p_per_s_r_bh[s_index * R + r], active, p_here);
-                                  sum_p_here_lanes += keep(active, p_here, 0.0f);
-                                });
-            sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          }
-          sum_p_per_s_bh[s_index] = sum_p_here;
-          float sum_d_o_o_here = 0.0f;
-          // One pass along d: sum_d_o_o_here.
-          Sum<float, kLanes32> sum_d_o_o_here_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &sum_d_o_o_here_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_d_o_o_here_lanes, active,
-                        to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)),
-                        to_value<T>(load(&o[(bh * S + s_index) * 128 + d], active)));
-          });
-          sum_d_o_o_here +=
-              across(sum_d_o_o_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_o_o_per_s_bh[s_index] = sum_d_o_o_here;
-          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
-            // One pass along r: sum_k_p_v_share.
-            for (int64_t r = 0; r < R; ++r) {
-              const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_here;
-              sum_k_p_v_share = multiply_add(
-                  to_value<T>(load(&k[(bh * R + r) * 128 + d], active)) * p_per_s_r_bh[s_index * R + r],
-                  v_share, sum_k_p_v_share);
-            }
-            store_around(&d_q[(bh * S + s_index) * 128 + d], active,
-                         to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
-          });
-        }
-        for (int64_t r = 0; r < R; ++r) {
-          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
-            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
-            // One pass along s_index: sum_q_p_v_share and sum_d_o_p.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              const float v_share = sum_d_o_v_per_s_r_bh[s_index * R + r] - sum_d_o_o_per_s_bh[s_index];
-              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) *
-                                              p_per_s_r_bh[s_index * R + r] * v_share,
-                                          sum_p_per_s_bh[s_index]);
-              sum_d_o_p += quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)) *
-                                        p_per_s_r_bh[s_index * R + r],
-                                    sum_p_per_s_bh[s_index]);
-            }
-            store_around(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share),
-                         around_caches);
-            store_around(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p), around_caches);
-          });
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionBackwardD128InPartWorkspace {
-  int64_t p, sum_p, v_share, s_per_s_r_bh, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionBackwardD128InPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    p = reserve(thread_bytes, S * R, 4);
-    sum_p = reserve(thread_bytes, S, 4);
-    v_share = reserve(thread_bytes, S * R, 4);
-    s_per_s_r_bh = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B * H});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-// For calls that do not want all outputs.
-template <class T>
-void attention_backward_d128_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                     const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
-                                     Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
-                                     int64_t D, int64_t R, char* workspace, int64_t threads) {
-  const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
-  in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const p = reinterpret_cast<float*>(mine + space.p);
-    float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
-    float* const v_share = reinterpret_cast<float*>(mine + space.v_share);
-    float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-    OMP(omp for schedule(static) nowait)
-    for (int64_t bh = 0; bh < B * H; ++bh) {
-      for (int64_t s_index = 0; s_index < S; ++s_index) {
-        float greatest_s = -INFINITY;
-        // One pass along r: greatest_s; fills v_share and s_per_s_r_bh.
-        for (int64_t r = 0; r < R; ++r) {
-          float sum_q_k = 0.0f;
-          if (d_q != nullptr || d_k != nullptr) {
-            float sum_d_o_v = 0.0f;
-            float sum_d_o_o = 0.0f;
-            // One pass along d: sum_d_o_v and sum_d_o_o.
-            Sum<float, kLanes32> sum_d_o_v_lanes = 0.0f;
-            Sum<float, kLanes32> sum_d_o_o_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                0, 128, [=, &sum_d_o_v_lanes, &sum_d_o_o_lanes](int64_t d, auto active) IN_SET {
-                  const auto d_o_here = to_value<T>(load_once(&d_o[(bh * S + s_index) * 128 + d], active));
-                  add_product(sum_d_o_v_lanes, active, d_o_here,
-                              to_value<T>(load(&v[(bh * R + r) * 128 + d], active)));
-                  add_product(sum_d_o_o_lanes, active, d_o_here,
-                              to_value<T>(load(&o[(bh * S + s_index) * 128 + d], active)));
-                });
-            sum_d_o_v += across(sum_d_o_v_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_o_o += across(sum_d_o_o_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            v_share[s_index * R + r] = sum_d_o_v - sum_d_o_o;
-          }
-          // One pass along d: sum_q_k.
-          Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-          for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-            add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                        to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-          });
-          sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          const float s = rounded(scale * sum_q_k);
-          greatest_s = maximum(greatest_s, s);
-          s_per_s_r_bh[r] = rounded(scale * sum_q_k);
-        }
-        float sum_p_here = 0.0f;
-        // One pass along r: sum_p_here; fills p.
-        for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-          Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
-          for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                              [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
-                                const auto p_here = exp(load(&s_per_s_r_bh[r], active) - greatest_s);
-                                store(&p[s_index * R + r], active, p_here);
-                                sum_p_here_lanes += keep(active, p_here, 0.0f);
-                              });
-          sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        }
-        sum_p[s_index] = sum_p_here;
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-          if (d_q != nullptr) {
-            Lanes<float, kLanes32> sum_k_p_v_share = 0.0f;
-            // One pass along r: sum_k_p_v_share.
-            for (int64_t r = 0; r < R; ++r) {
-              sum_k_p_v_share =
-                  multiply_add(to_value<T>(load(&k[(bh * R + r) * 128 + d], active)) * p[s_index * R + r],
-                               v_share[s_index * R + r], sum_k_p_v_share);
-            }
-            store(&d_q[(bh * S + s_index) * 128 + d], active,
-                  to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)));
-          }
-        });
-      }
-      for (int64_t r = 0; r < R; ++r) {
-        for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-          if (d_k != nullptr) {
-            Lanes<float, kLanes32> sum_q_p_v_share = 0.0f;
-            // One pass along s_index: sum_q_p_v_share.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              sum_q_p_v_share += quotient(to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)) *
-                                              p[s_index * R + r] * v_share[s_index * R + r],
-                                          sum_p[s_index]);
-            }
-            store(&d_k[(bh * R + r) * 128 + d], active, to_stored<T>(scale * sum_q_p_v_share));
-          }
-          if (d_v != nullptr) {
-            Lanes<float, kLanes32> sum_d_o_p = 0.0f;
-            // One pass along s_index: sum_d_o_p.
-            for (int64_t s_index = 0; s_index < S; ++s_index) {
-              sum_d_o_p +=
-                  quotient(to_value<T>(load(&d_o[(bh * S + s_index) * 128 + d], active)) * p[s_index * R + r],
-                           sum_p[s_index]);
-            }
-            store(&d_v[(bh * R + r) * 128 + d], active, to_stored<T>(sum_d_o_p));
+            store(&d_v[(bh * R + r) * kD + d], active, to_stored<T>(sum_d_o_p));
           }
         });
       }
@@ -843,33 +458,33 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardD64Workspace space(B, H, S, D, R);
+      const AttentionBackwardWorkspace<64> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status != 0) return memory.status;
-      attention_backward_d64<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+      attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
                                 memory.threads);
       return 0;
     }
-    const AttentionBackwardD64InPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_backward_d64_in_part<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+    attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
                                       memory.threads);
     return 0;
   }
   if (D == 128) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardD128Workspace space(B, H, S, D, R);
+      const AttentionBackwardWorkspace<128> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status != 0) return memory.status;
-      attention_backward_d128<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+      attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
                                  memory.threads);
       return 0;
     }
-    const AttentionBackwardD128InPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_backward_d128_in_part<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+    attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
                                        memory.threads);
     return 0;
   }
@@ -882,42 +497,16 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max(bytes_of_team(AttentionBackwardD64Workspace(B, H, S, D, R)),
-                    bytes_of_team(AttentionBackwardD64InPartWorkspace(B, H, S, D, R)));
+    return std::max(bytes_of_team(AttentionBackwardWorkspace<64>(B, H, S, D, R)),
+                    bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R)));
   }
   if (D == 128) {
-    return std::max(bytes_of_team(AttentionBackwardD128Workspace(B, H, S, D, R)),
-                    bytes_of_team(AttentionBackwardD128InPartWorkspace(B, H, S, D, R)));
+    return std::max(bytes_of_team(AttentionBackwardWorkspace<128>(B, H, S, D, R)),
+                    bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R)));
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ATTENTION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                     \
-  extern "C" int64_t attention_backward_##NAME##_openmp_workspace(int64_t B, int64_t H, int64_t S,        \
-                                                                  int64_t D, int64_t R) {                 \
-    BY_SET(return workspace_of_attention_backward(B, H, S, D, R))                                         \
-  }                                                                                                       \
-  extern "C" int attention_backward_##NAME##_openmp(                                                      \
-      const STORED* q, const STORED* k, const STORED* v, const STORED* o, const STORED* d_o, float scale, \
-      STORED* d_q, STORED* d_k, STORED* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,       \
-      void* workspace, int64_t workspace_bytes) {                                                         \
-    BY_SET(return launch_attention_backward<T>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R,      \
-                                               workspace, workspace_bytes))                               \
-  }
-ATTENTION_BACKWARD_FUNCTIONS(f32, float, float)
-ATTENTION_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
-ATTENTION_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
-
-extern "C" const char* attention_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,8 +4,9 @@
 //
 // Plan of attention_causal_f32: a block for each of B*H, S, neighbours along D.
 // Kept by each worker: p, s.
-// Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
-//   written.
+// Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Operations: 129 * R * H * B * S each of add, mul; R * H * B * S each of sub, max, exp; 64 * H * B * S of
+//   div.
 
 #include "attention_causal.h"
 
@@ -14,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,22 +24,20 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct AttentionCausalD64Workspace {
-  int64_t attention_causal_d64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionCausalD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+struct AttentionCausalWorkspace {
+  int64_t kernel_tiles, bytes = 0;
+  explicit AttentionCausalWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
-    attention_causal_d64_kernel_tiles = reserve(
+    kernel_tiles = reserve(
         bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
 };
 
-template <bool kWide, class Index, class T>
+template <bool kWide, class Index, class T, int kD>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_causal_d64_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
-                                int64_t tile_bytes) {
+    attention_causal_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                            Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
+                            int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
   float* const p = take<float>(tile, R);
@@ -46,23 +45,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
     const Index bh = Index(item / S);
     const Index s_index = Index(item % S);
-    float greatest_s = -INFINITY;
     float greatest_s_own = -INFINITY;
     for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
       float sum_q_k = 0.0f;
       // One pass along d: sum_q_k.
-      for (Index d = 0; d < 64; ++d) {
-        sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+      for (Index d = 0; d < kD; ++d) {
+        sum_q_k += to_value<T>(q[(bh * S + s_index) * kD + d]) * to_value<T>(k[(bh * R + r) * kD + d]);
       }
       const float s = scale * sum_q_k;
       if (int64_t(r) <= int64_t(s_index)) greatest_s_own = maximum(greatest_s_own, s);
       s_per_s_r_bh[r] = scale * sum_q_k;
     }
-    greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                           return float(maximum(one, other));
-                         }));
+    float greatest_s = block_fold(greatest_s_own, Greatest());
     __syncthreads();
-    float l = 0.0f;
     float l_own = 0.0f;
     for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(R - r_first);
@@ -76,128 +71,36 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       }
       store_pack<kWide>(&p[r_first], p_pack, remaining);
     }
-    l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
+    float l = block_fold(l_own, Plus());
     __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+    for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
       float sum_p_v = 0.0f;
       // One pass along r: sum_p_v.
       for (Index r = 0; r < R; ++r) {
         if (int64_t(r) <= int64_t(s_index)) {
-          sum_p_v += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 64 + d]);
+          sum_p_v += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * kD + d]);
         }
       }
-      o[(bh * S + s_index) * 64 + d] = to_stored<T>(l > 0.0f ? sum_p_v / l : 0.0f);
+      o[(bh * S + s_index) * kD + d] = to_stored<T>(l > 0.0f ? sum_p_v / l : 0.0f);
     }
     __syncthreads();
   }
 }
 
-template <class Index, class T>
-cudaError_t attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                 Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                 char* workspace, cudaStream_t stream) {
-  const AttentionCausalD64Workspace space(B, H, S, D, R);
+template <class Index, class T, int kD>
+cudaError_t attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                             Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                             char* workspace, cudaStream_t stream) {
+  const AttentionCausalWorkspace space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_d64_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_causal_d64_kernel<true, Index, T> : attention_causal_d64_kernel<false, Index, T>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 64), B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionCausalD128Workspace {
-  int64_t attention_causal_d128_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionCausalD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    attention_causal_d128_kernel_tiles = reserve(
-        bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_causal_d128_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                 Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
-                                 int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const p = take<float>(tile, R);
-  float* const s_per_s_r_bh = take<float>(tile, R);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_index = Index(item % S);
-    float greatest_s = -INFINITY;
-    float greatest_s_own = -INFINITY;
-    for (Index r = Index(threadIdx.x); r < R; r += Index(blockDim.x)) {
-      float sum_q_k = 0.0f;
-      // One pass along d: sum_q_k.
-      for (Index d = 0; d < 128; ++d) {
-        sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
-      }
-      const float s = scale * sum_q_k;
-      if (int64_t(r) <= int64_t(s_index)) greatest_s_own = maximum(greatest_s_own, s);
-      s_per_s_r_bh[r] = scale * sum_q_k;
-    }
-    greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                           return float(maximum(one, other));
-                         }));
-    __syncthreads();
-    float l = 0.0f;
-    float l_own = 0.0f;
-    for (Index r_first = Index(threadIdx.x) * 4; r_first < R; r_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(R - r_first);
-      const auto s_per_s_r_bh_pack = load_pack<4, 1, kWide>(&s_per_s_r_bh[r_first], remaining);
-      Pack<float, 4> p_pack;
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const Index r = r_first + (i < remaining ? i : remaining - 1);
-        p_pack[i] = expf(s_per_s_r_bh_pack[i] - greatest_s);
-        if (i < remaining && int64_t(r) <= int64_t(s_index)) l_own += p_pack[i];
-      }
-      store_pack<kWide>(&p[r_first], p_pack, remaining);
-    }
-    l = l + block_fold(l_own, [](float one, float other) { return float(one + other); });
-    __syncthreads();
-    for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-      float sum_p_v = 0.0f;
-      // One pass along r: sum_p_v.
-      for (Index r = 0; r < R; ++r) {
-        if (int64_t(r) <= int64_t(s_index)) {
-          sum_p_v += to_value<T>(to_stored<T>(p[r])) * to_value<T>(v[(bh * R + r) * 128 + d]);
-        }
-      }
-      o[(bh * S + s_index) * 128 + d] = to_stored<T>(l > 0.0f ? sum_p_v / l : 0.0f);
-    }
-    __syncthreads();
-  }
-}
-
-template <class Index, class T>
-cudaError_t attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                  Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                  char* workspace, cudaStream_t stream) {
-  const AttentionCausalD128Workspace space(B, H, S, D, R);
-  const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
-  const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_causal_d128_kernel_tiles;
-  const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_causal_d128_kernel<true, Index, T> : attention_causal_d128_kernel<false, Index, T>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, 128), B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      wide ? attention_causal_kernel<true, Index, T, kD> : attention_causal_kernel<false, Index, T, kD>,
+      smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(R, kD), B * H * S),
+      512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R, tiles,
+      tile_bytes);
 }
 
 // Checks the arguments, then runs.
@@ -214,22 +117,22 @@ int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k,
   if (D == 64) {
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionCausalD64Workspace space(B, H, S, D, R);
+    const AttentionCausalWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? attention_causal_d64<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-              : attention_causal_d64<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+        small ? attention_causal<int32_t, T, 64>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
+              : attention_causal<int64_t, T, 64>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionCausalD128Workspace space(B, H, S, D, R);
+    const AttentionCausalWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? attention_causal_d128<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-              : attention_causal_d128<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+        small ? attention_causal<int32_t, T, 128>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
+              : attention_causal<int64_t, T, 128>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
@@ -239,8 +142,8 @@ int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return AttentionCausalD64Workspace(B, H, S, D, R).bytes;
-  if (D == 128) return AttentionCausalD128Workspace(B, H, S, D, R).bytes;
+  if (D == 64) return AttentionCausalWorkspace(B, H, S, D, R).bytes;
+  if (D == 128) return AttentionCausalWorkspace(B, H, S, D, R).bytes;
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

@@ -2,17 +2,18 @@
 //
 // attention_causal: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
-// Phase 1 of attention_causal_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S
-//   x R and tiles of S x D are folded in registers, where size(S) >= 32.
+// Phase 1 of attention_causal_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S x R
+//   and tiles of S x D are folded in registers, where size(S) >= 32.
 // Phase 2: threads share B*H, S, neighbours along D, unless size(S) >= 32.
 // Kept by each worker: p, s.
-// Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
-//   written.
+// Bytes that attention_causal_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Operations: 129 * R * H * B * S each of add, mul; R * H * B * S each of sub, max, exp; 64 * H * B * S of
+//   div.
 
 #include "attention_causal.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -24,399 +25,9 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
-#elif KGEN_SET_COMPILED
-
-namespace {
-namespace KGEN_SET {
-
-using namespace kgen_openmp;
-using namespace kgen_openmp::KGEN_SET;
-
-// Where the intermediates lie in the workspace.
-struct AttentionCausalD64Workspace {
-  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
-      most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionCausalD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
-    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
-    p_per_s_r_bh = reserve(thread_bytes, R, 4);
-    s_at_hand = reserve(thread_bytes, R, 4);
-    sum_q_k_here_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, 64}).own_bytes(), 1);
-    sum_p_v_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, 64}, {0, R}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-template <class T>
-void attention_causal_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                          Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                          char* workspace, int64_t threads) {
-  const AttentionCausalD64Workspace space(B, H, S, D, R);
-  if (S >= 32) {
-    const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
-    const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p = reinterpret_cast<float*>(mine + space.p);
-      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
-      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
-      int64_t bh_before = -1;
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
-          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
-          const bool again = bh_before == bh;
-          bh_before = bh;
-          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-          contract<kLanes32, float, float, float>(
-              each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
-              {0, 64}, 0.0f,
-              [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
-              [=](auto& sum_q_k_here, auto left, auto right)
-                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
-              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
-                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
-              },
-              Everywhere(), Added(), Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
-          float l[384];
-          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-            float greatest_s = -INFINITY;
-            const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
-            // One pass along r: greatest_s.
-            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
-            for_lanes<kLanes32>(0, r_end, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
-              greatest_s_lanes = maximum(
-                  greatest_s_lanes,
-                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
-            });
-            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                   return maximum(one, other);
-                                 }));
-            float l_here = 0.0f;
-            const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
-            // One pass along r: l_here; fills p.
-            for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
-              Sum<float, kLanes32> l_here_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  r_block, smaller(r_block + 4096, r_limit),
-                  [=, &l_here_lanes](int64_t r, auto active) IN_SET {
-                    const auto p_here =
-                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
-                    store(&p[(s_index - s_index_first) * R + r], active, p_here);
-                    l_here_lanes += keep(active, p_here, 0.0f);
-                  });
-              l_here += across(l_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            }
-            l[s_index - s_index_first] = l_here;
-          }
-          // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
-          contract<kLanes32, float, float, float>(
-              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 64}, {0, R},
-              0.0f,
-              [=](int64_t s_index, int64_t r)
-                  IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
-              [=](auto& right, int64_t r, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
-              [=](auto& sum_p_v, auto left, auto right)
-                  IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
-              [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
-                store_around(&o[(bh * S + s_index) * 64 + d], active,
-                             to_stored<T>(l[s_index - s_index_first] > 0.0f
-                                              ? quotient(sum_p_v, l[s_index - s_index_first])
-                                              : Lanes<float, kLanes32>(0.0f)),
-                             around_caches);
-              },
-              Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  } else {
-    const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
-      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index = 0; s_index < S; ++s_index) {
-          float greatest_s = -INFINITY;
-          const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
-          // One pass along r: greatest_s; fills s_at_hand.
-          for (int64_t r = 0; r < r_end; ++r) {
-            float sum_q_k = 0.0f;
-            // One pass along d: sum_q_k.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
-            });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s = rounded(scale * sum_q_k);
-            greatest_s = maximum(greatest_s, s);
-            s_at_hand[r] = rounded(scale * sum_q_k);
-          }
-          float l = 0.0f;
-          const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
-          // One pass along r: l; fills p_per_s_r_bh.
-          for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
-            Sum<float, kLanes32> l_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, r_limit),
-                                [=, &l_lanes](int64_t r, auto active) IN_SET {
-                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
-                                  store(&p_per_s_r_bh[r], active, p_here);
-                                  l_lanes += keep(active, p_here, 0.0f);
-                                });
-            l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          }
-          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_p_v = 0.0f;
-            const int64_t r_bound = larger<int64_t>(0, smaller(R, s_index + 1));
-            // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < r_bound; ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
-                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
-            }
-            store_around(&o[(bh * S + s_index) * 64 + d], active,
-                         to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),
-                         around_caches);
-          });
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionCausalD128Workspace {
-  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
-      most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionCausalD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
-    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
-    p_per_s_r_bh = reserve(thread_bytes, R, 4);
-    s_at_hand = reserve(thread_bytes, R, 4);
-    sum_q_k_here_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, 128}).own_bytes(), 1);
-    sum_p_v_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, 128}, {0, R}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-template <class T>
-void attention_causal_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                           char* workspace, int64_t threads) {
-  const AttentionCausalD128Workspace space(B, H, S, D, R);
-  if (S >= 32) {
-    const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
-    const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p = reinterpret_cast<float*>(mine + space.p);
-      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
-      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
-      int64_t bh_before = -1;
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
-          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
-          const bool again = bh_before == bh;
-          bh_before = bh;
-          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-          contract<kLanes32, float, float, float>(
-              each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
-              {0, 128}, 0.0f,
-              [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
-              [=](auto& sum_q_k_here, auto left, auto right)
-                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
-              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
-                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
-              },
-              Everywhere(), Added(), Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
-          float l[384];
-          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-            float greatest_s = -INFINITY;
-            const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
-            // One pass along r: greatest_s.
-            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
-            for_lanes<kLanes32>(0, r_end, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
-              greatest_s_lanes = maximum(
-                  greatest_s_lanes,
-                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
-            });
-            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                   return maximum(one, other);
-                                 }));
-            float l_here = 0.0f;
-            const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
-            // One pass along r: l_here; fills p.
-            for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
-              Sum<float, kLanes32> l_here_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  r_block, smaller(r_block + 4096, r_limit),
-                  [=, &l_here_lanes](int64_t r, auto active) IN_SET {
-                    const auto p_here =
-                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
-                    store(&p[(s_index - s_index_first) * R + r], active, p_here);
-                    l_here_lanes += keep(active, p_here, 0.0f);
-                  });
-              l_here += across(l_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            }
-            l[s_index - s_index_first] = l_here;
-          }
-          // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
-          contract<kLanes32, float, float, float>(
-              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 128}, {0, R},
-              0.0f,
-              [=](int64_t s_index, int64_t r)
-                  IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
-              [=](auto& right, int64_t r, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
-              [=](auto& sum_p_v, auto left, auto right)
-                  IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
-              [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
-                store_around(&o[(bh * S + s_index) * 128 + d], active,
-                             to_stored<T>(l[s_index - s_index_first] > 0.0f
-                                              ? quotient(sum_p_v, l[s_index - s_index_first])
-                                              : Lanes<float, kLanes32>(0.0f)),
-                             around_caches);
-              },
-              Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  } else {
-    const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
-      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index = 0; s_index < S; ++s_index) {
-          float greatest_s = -INFINITY;
-          const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
-          // One pass along r: greatest_s; fills s_at_hand.
-          for (int64_t r = 0; r < r_end; ++r) {
-            float sum_q_k = 0.0f;
-            // One pass along d: sum_q_k.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-            });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s = rounded(scale * sum_q_k);
-            greatest_s = maximum(greatest_s, s);
-            s_at_hand[r] = rounded(scale * sum_q_k);
-          }
-          float l = 0.0f;
-          const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
-          // One pass along r: l; fills p_per_s_r_bh.
-          for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
-            Sum<float, kLanes32> l_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, r_limit),
-                                [=, &l_lanes](int64_t r, auto active) IN_SET {
-                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
-                                  store(&p_per_s_r_bh[r], active, p_here);
-                                  l_lanes += keep(active, p_here, 0.0f);
-                                });
-            l += across(l_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          }
-          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_p_v = 0.0f;
-            const int64_t r_bound = larger<int64_t>(0, smaller(R, s_index + 1));
-            // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < r_bound; ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
-                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
-            }
-            store_around(&o[(bh * S + s_index) * 128 + d], active,
-                         to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),
-                         around_caches);
-          });
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  }
-}
-
-// Checks the arguments, then runs.
-template <class T>
-int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                            void* workspace, int64_t workspace_bytes) {
-  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
-  const Array arrays[] = {
-      {2, q, {B, H, S, D}}, {3, k, {B, H, R, D}}, {4, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
-  if (const int status = check_arrays(arrays)) return status;
-  if (B == 0 || H == 0 || S == 0) return 0;
-  if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
-  if (D == 64) {
-    const AttentionCausalD64Workspace space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_causal_d64<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
-    return 0;
-  }
-  if (D == 128) {
-    const AttentionCausalD128Workspace space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_causal_d128<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
-    return 0;
-  }
-  return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
-}
-
-// The bytes of the workspace, or a status as a negative number.
-int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
-  if (B == 0 || H == 0 || S == 0) return 0;
-  if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionCausalD64Workspace(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionCausalD128Workspace(B, H, S, D, R));
-  return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
-}
-
-}  // namespace KGEN_SET
-}  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
 
 extern "C" int64_t attention_causal_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
@@ -441,5 +52,216 @@ extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, cons
 extern "C" const char* attention_causal_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
 }
+#elif KGEN_SET_COMPILED
 
+namespace {
+namespace KGEN_SET {
+
+using namespace kgen_openmp;
+using namespace kgen_openmp::KGEN_SET;
+
+// Where the intermediates lie in the workspace.
+template <int kD>
+struct AttentionCausalWorkspace {
+  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
+      most_threads, thread_bytes = 0, bytes = 0;
+  explicit AttentionCausalWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+    (void)D;
+    p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
+    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
+    p_per_s_r_bh = reserve(thread_bytes, R, 4);
+    s_at_hand = reserve(thread_bytes, R, 4);
+    sum_q_k_here_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, kD}).own_bytes(), 1);
+    sum_p_v_own_panels = reserve(
+        thread_bytes,
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, kD}, {0, R}).own_bytes(), 1);
+    threads = reserve(bytes, 1, thread_bytes);
+    most_threads = workers_for({B * H, S});
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+template <class T, int kD>
+void attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, Stored<T>* o,
+                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
+                      int64_t threads) {
+  const AttentionCausalWorkspace<kD> space(B, H, S, D, R);
+  if (S >= 32) {
+    const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
+    const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p = reinterpret_cast<float*>(mine + space.p);
+      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
+      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
+      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
+      int64_t bh_before = -1;
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
+          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
+          const bool again = bh_before == bh;
+          bh_before = bh;
+          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
+          contract<kLanes32, float, float, float>(
+              each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
+              {0, kD}, 0.0f,
+              [=](int64_t s_index, int64_t d)
+                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
+              [=](auto& right, int64_t d, int64_t r, auto active)
+                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
+              [=](auto& sum_q_k_here, auto left, auto right)
+                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
+              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
+                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
+              },
+              Everywhere(), Plus(), Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
+          float l[384];
+          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
+            const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
+            // One pass along r: greatest_s.
+            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
+            for_lanes<kLanes32>(0, r_end, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
+              greatest_s_lanes = maximum(
+                  greatest_s_lanes,
+                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
+            });
+            float greatest_s = across(greatest_s_lanes, Greatest());
+            float l_here = 0.0f;
+            const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
+            // One pass along r: l_here; fills p.
+            for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
+              Sum<float, kLanes32> l_here_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  r_block, smaller(r_block + 4096, r_limit),
+                  [=, &l_here_lanes](int64_t r, auto active) IN_SET {
+                    const auto p_here =
+                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
+                    store(&p[(s_index - s_index_first) * R + r], active, p_here);
+                    l_here_lanes += keep(active, p_here, 0.0f);
+                  });
+              l_here += across(l_here_lanes, Plus());
+            }
+            l[s_index - s_index_first] = l_here;
+          }
+          // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
+          contract<kLanes32, float, float, float>(
+              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, kD}, {0, R},
+              0.0f,
+              [=](int64_t s_index, int64_t r)
+                  IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
+              [=](auto& right, int64_t r, int64_t d, auto active)
+                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * kD + d], active)); },
+              [=](auto& sum_p_v, auto left, auto right)
+                  IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
+              [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
+                store_around(&o[(bh * S + s_index) * kD + d], active,
+                             to_stored<T>(l[s_index - s_index_first] > 0.0f
+                                              ? quotient(sum_p_v, l[s_index - s_index_first])
+                                              : Lanes<float, kLanes32>(0.0f)),
+                             around_caches);
+              },
+              Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
+        }
+      }
+      if (around_caches) finish_stores();
+    });
+  } else {
+    const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
+      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
+      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
+      OMP(omp for collapse(2) schedule(static) nowait)
+      for (int64_t bh = 0; bh < B * H; ++bh) {
+        for (int64_t s_index = 0; s_index < S; ++s_index) {
+          float greatest_s = -INFINITY;
+          const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
+          // One pass along r: greatest_s; fills s_at_hand.
+          for (int64_t r = 0; r < r_end; ++r) {
+            // One pass along d: sum_q_k.
+            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
+            for_lanes<kLanes32>(0, kD, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * kD + d], active)));
+            });
+            float sum_q_k = across(sum_q_k_lanes, Plus());
+            const float s = rounded(scale * sum_q_k);
+            greatest_s = maximum(greatest_s, s);
+            s_at_hand[r] = rounded(scale * sum_q_k);
+          }
+          float l = 0.0f;
+          const int64_t r_limit = larger<int64_t>(0, smaller(R, s_index + 1));
+          // One pass along r: l; fills p_per_s_r_bh.
+          for (int64_t r_block = 0; r_block < r_limit; r_block += 4096) {
+            Sum<float, kLanes32> l_lanes = 0.0f;
+            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, r_limit),
+                                [=, &l_lanes](int64_t r, auto active) IN_SET {
+                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
+                                  store(&p_per_s_r_bh[r], active, p_here);
+                                  l_lanes += keep(active, p_here, 0.0f);
+                                });
+            l += across(l_lanes, Plus());
+          }
+          for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
+            Lanes<float, kLanes32> sum_p_v = 0.0f;
+            const int64_t r_bound = larger<int64_t>(0, smaller(R, s_index + 1));
+            // One pass along r: sum_p_v.
+            for (int64_t r = 0; r < r_bound; ++r) {
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * kD + d], active)),
+                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
+            }
+            store_around(&o[(bh * S + s_index) * kD + d], active,
+                         to_stored<T>(l > 0.0f ? quotient(sum_p_v, l) : Lanes<float, kLanes32>(0.0f)),
+                         around_caches);
+          });
+        }
+      }
+      if (around_caches) finish_stores();
+    });
+  }
+}
+
+// Checks the arguments, then runs.
+template <class T>
+int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                            void* workspace, int64_t workspace_bytes) {
+  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return status;
+  const Array arrays[] = {
+      {2, q, {B, H, S, D}}, {3, k, {B, H, R, D}}, {4, v, {B, H, R, D}}, {5, o, {B, H, S, D}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (B == 0 || H == 0 || S == 0) return 0;
+  if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
+  if (D == 64) {
+    const AttentionCausalWorkspace<64> space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status != 0) return memory.status;
+    attention_causal<T, 64>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
+    return 0;
+  }
+  if (D == 128) {
+    const AttentionCausalWorkspace<128> space(B, H, S, D, R);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status != 0) return memory.status;
+    attention_causal<T, 128>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
+    return 0;
+  }
+  return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
+}
+
+// The bytes of the workspace, or a status as a negative number.
+int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+  if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
+  if (B == 0 || H == 0 || S == 0) return 0;
+  if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
+  if (D == 64) return bytes_of_team(AttentionCausalWorkspace<64>(B, H, S, D, R));
+  if (D == 128) return bytes_of_team(AttentionCausalWorkspace<128>(B, H, S, D, R));
+  return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
+}
+
+}  // namespace KGEN_SET
+}  // namespace
 #endif

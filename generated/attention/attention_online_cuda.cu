@@ -4,8 +4,9 @@
 //
 // Plan of attention_online_f32: a block for each of B*H, S, neighbours along D.
 // Kept by each worker: acc, s, p.
-// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
-//   written.
+// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Operations: 129 * R * H * B * S + 65 * H * B * S * max(1, cdiv(R, 64)) each of add, mul; R * H * B * S + H
+//   * B * S * max(1, cdiv(R, 64)) each of sub, max, exp; 64 * H * B * S * max(1, cdiv(R, 64)) of div.
 
 #include "attention_online.h"
 
@@ -14,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,29 +24,27 @@ namespace {
 using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
-struct AttentionOnlineD64Workspace {
-  int64_t attention_online_d64_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+template <int kD>
+struct AttentionOnlineWorkspace {
+  int64_t kernel_tiles, bytes = 0;
+  explicit AttentionOnlineWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
-    attention_online_d64_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
-                                smaller(B * H * S, 1024)),
-                1);
+    kernel_tiles = reserve(bytes,
+                           workspace_tiles(padded_bytes(kD, 4) + padded_bytes(64, 4) + padded_bytes(64, 4),
+                                           32768, smaller(B * H * S, 1024)),
+                           1);
   }
 };
 
-template <bool kWide, class Index, class T>
+template <bool kWide, class Index, class T, int kD>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_online_d64_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
-                                int64_t tile_bytes) {
+    attention_online_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
+                            Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
+                            int64_t tile_bytes) {
   char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
                                 : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const acc = take<float>(tile, 64);
+  float* const acc = take<float>(tile, kD);
   float* const s = take<float>(tile, 64);
   float* const p = take<float>(tile, 64);
   for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
@@ -57,8 +56,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       if (j == 0) {
         m = -INFINITY;
         l = 0.0f;
-        for (Index d_first = Index(threadIdx.x) * 4; d_first < 64; d_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(64 - d_first);
+        for (Index d_first = Index(threadIdx.x) * 4; d_first < kD; d_first += Index(blockDim.x) * 4) {
+          const Index remaining = Index(kD - d_first);
           Pack<float, 4> acc_pack;
 #pragma unroll
           for (int i = 0; i < 4; ++i) acc_pack[i] = 0.0f;
@@ -66,44 +65,40 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         }
         __syncthreads();
       }
-      float greatest_s = -INFINITY;
       float greatest_s_own = -INFINITY;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
         float sum_q_k = 0.0f;
         // One pass along d: sum_q_k.
-        for (Index d = 0; d < 64; ++d) {
-          sum_q_k += to_value<T>(q[(bh * S + s_index) * 64 + d]) * to_value<T>(k[(bh * R + r) * 64 + d]);
+        for (Index d = 0; d < kD; ++d) {
+          sum_q_k += to_value<T>(q[(bh * S + s_index) * kD + d]) * to_value<T>(k[(bh * R + r) * kD + d]);
         }
         s[r - j * 64] = int64_t(r) <= int64_t(s_index) ? scale * sum_q_k : -INFINITY;
         greatest_s_own = maximum(greatest_s_own, s[r - j * 64]);
       }
-      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                             return float(maximum(one, other));
-                           }));
+      float greatest_s = block_fold(greatest_s_own, Greatest());
       __syncthreads();
       const float m_new = maximum(m, greatest_s);
       const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
       m = m_new;
-      float sum_p = 0.0f;
       float sum_p_own = 0.0f;
       for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
            r += Index(blockDim.x)) {
         p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
         sum_p_own += p[r - j * 64];
       }
-      sum_p = sum_p + block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
+      float sum_p = block_fold(sum_p_own, Plus());
       __syncthreads();
       l = l * fix + sum_p;
-      for (Index d = Index(threadIdx.x); d < 64; d += Index(blockDim.x)) {
+      for (Index d = Index(threadIdx.x); d < kD; d += Index(blockDim.x)) {
         float sum_p_v = 0.0f;
         // One pass along r: sum_p_v.
         for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 64 + d]);
+          sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * kD + d]);
         }
         acc[d] = acc[d] * fix + sum_p_v;
         if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_index) * 64 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
+          o[(bh * S + s_index) * kD + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
         }
       }
       __syncthreads();
@@ -115,127 +110,32 @@ template <class Index, class T>
 cudaError_t attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                  Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                  char* workspace, cudaStream_t stream) {
-  const AttentionOnlineD64Workspace space(B, H, S, D, R);
+  const AttentionOnlineWorkspace<64> space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_d64_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_online_d64_kernel<true, Index, T> : attention_online_d64_kernel<false, Index, T>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(64, B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionOnlineD128Workspace {
-  int64_t attention_online_d128_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    (void)R;
-    attention_online_d128_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4), 32768,
-                                smaller(B * H * S, 1024)),
-                1);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    attention_online_d128_kernel(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
-                                 Stored<T>* o, Index B, Index H, Index S, Index R, char* tiles,
-                                 int64_t tile_bytes) {
-  char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes
-                                : reinterpret_cast<char*>(shared_memory()) + 512;
-  float* const acc = take<float>(tile, 128);
-  float* const s = take<float>(tile, 64);
-  float* const p = take<float>(tile, 64);
-  for (Index item = Index(blockIdx.x); item < B * H * S; item += Index(gridDim.x)) {
-    const Index bh = Index(item / S);
-    const Index s_index = Index(item % S);
-    float m = 0.0f;
-    float l = 0.0f;
-    for (Index j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
-      if (j == 0) {
-        m = -INFINITY;
-        l = 0.0f;
-        for (Index d_first = Index(threadIdx.x) * 4; d_first < 128; d_first += Index(blockDim.x) * 4) {
-          const Index remaining = Index(128 - d_first);
-          Pack<float, 4> acc_pack;
-#pragma unroll
-          for (int i = 0; i < 4; ++i) acc_pack[i] = 0.0f;
-          store_pack<kWide>(&acc[d_first], acc_pack, remaining);
-        }
-        __syncthreads();
-      }
-      float greatest_s = -INFINITY;
-      float greatest_s_own = -INFINITY;
-      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
-           r += Index(blockDim.x)) {
-        float sum_q_k = 0.0f;
-        // One pass along d: sum_q_k.
-        for (Index d = 0; d < 128; ++d) {
-          sum_q_k += to_value<T>(q[(bh * S + s_index) * 128 + d]) * to_value<T>(k[(bh * R + r) * 128 + d]);
-        }
-        s[r - j * 64] = int64_t(r) <= int64_t(s_index) ? scale * sum_q_k : -INFINITY;
-        greatest_s_own = maximum(greatest_s_own, s[r - j * 64]);
-      }
-      greatest_s = maximum(greatest_s, block_fold(greatest_s_own, [](float one, float other) {
-                             return float(maximum(one, other));
-                           }));
-      __syncthreads();
-      const float m_new = maximum(m, greatest_s);
-      const float fix = m == -INFINITY ? 0.0f : expf(m - m_new);
-      m = m_new;
-      float sum_p = 0.0f;
-      float sum_p_own = 0.0f;
-      for (Index r = Index(j * 64) + Index(threadIdx.x); r < smaller(j * 64 + 64, R);
-           r += Index(blockDim.x)) {
-        p[r - j * 64] = m_new == -INFINITY ? 0.0f : expf(s[r - j * 64] - m_new);
-        sum_p_own += p[r - j * 64];
-      }
-      sum_p = sum_p + block_fold(sum_p_own, [](float one, float other) { return float(one + other); });
-      __syncthreads();
-      l = l * fix + sum_p;
-      for (Index d = Index(threadIdx.x); d < 128; d += Index(blockDim.x)) {
-        float sum_p_v = 0.0f;
-        // One pass along r: sum_p_v.
-        for (Index r = Index(j * 64); r < smaller(j * 64 + 64, R); ++r) {
-          sum_p_v += to_value<T>(to_stored<T>(p[r - j * 64])) * to_value<T>(v[(bh * R + r) * 128 + d]);
-        }
-        acc[d] = acc[d] * fix + sum_p_v;
-        if (j == larger(1, ceil_div(R, 64)) - 1) {
-          o[(bh * S + s_index) * 128 + d] = to_stored<T>(l > 0.0f ? acc[d] / l : 0.0f);
-        }
-      }
-      __syncthreads();
-    }
-  }
+  return launch(
+      wide ? attention_online_kernel<true, Index, T, 64> : attention_online_kernel<false, Index, T, 64>,
+      smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(64, B * H * S),
+      512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R, tiles,
+      tile_bytes);
 }
 
 template <class Index, class T>
 cudaError_t attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                   Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
                                   char* workspace, cudaStream_t stream) {
-  const AttentionOnlineD128Workspace space(B, H, S, D, R);
+  const AttentionOnlineWorkspace<128> space(B, H, S, D, R);
   const int64_t tile_bytes = padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.attention_online_d128_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({tiles});
-  if (const cudaError_t error = launch(
-          wide ? attention_online_d128_kernel<true, Index, T> : attention_online_d128_kernel<false, Index, T>,
-          smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, 64), B * H * S),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      wide ? attention_online_kernel<true, Index, T, 128> : attention_online_kernel<false, Index, T, 128>,
+      smaller(B * H * S, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(128, 64), B * H * S),
+      512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, scale, q, k, v, o, B, H, S, R, tiles,
+      tile_bytes);
 }
 
 // Checks the arguments, then runs.
@@ -252,7 +152,7 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (D == 64) {
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionOnlineD64Workspace space(B, H, S, D, R);
+    const AttentionOnlineWorkspace<64> space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
@@ -262,7 +162,7 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionOnlineD128Workspace space(B, H, S, D, R);
+    const AttentionOnlineWorkspace<128> space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
@@ -277,8 +177,8 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return AttentionOnlineD64Workspace(B, H, S, D, R).bytes;
-  if (D == 128) return AttentionOnlineD128Workspace(B, H, S, D, R).bytes;
+  if (D == 64) return AttentionOnlineWorkspace<64>(B, H, S, D, R).bytes;
+  if (D == 128) return AttentionOnlineWorkspace<128>(B, H, S, D, R).bytes;
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

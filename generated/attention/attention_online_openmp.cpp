@@ -2,17 +2,18 @@
 //
 // attention_online: o = softmax(scale * q @ k^T, keys up to the query's position) @ v
 //
-// Phase 1 of attention_online_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S
-//   x R and tiles of S x D are folded in registers, where size(S) >= 32.
+// Phase 1 of attention_online_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S x R
+//   and tiles of S x D are folded in registers, where size(S) >= 32.
 // Phase 2: threads share B*H, S, neighbours along D, unless size(S) >= 32.
 // Kept by each worker: acc, s, p.
-// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S
-//   written.
+// Bytes that attention_online_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Operations: 129 * R * H * B * S + 65 * H * B * S * max(1, cdiv(R, 64)) each of add, mul; R * H * B * S + H
+//   * B * S * max(1, cdiv(R, 64)) each of sub, max, exp; 64 * H * B * S * max(1, cdiv(R, 64)) of div.
 
 #include "attention_online.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -24,9 +25,33 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t attention_online_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
+                                                         int64_t R) {
+  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
+}
+extern "C" int attention_online_f32_openmp(float scale, const float* q, const float* k, const float* v,
+                                           float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                                           void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_attention_online<float>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
+}
+
+extern "C" int64_t attention_online_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
+                                                          int64_t R) {
+  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
+}
+extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
+                                            const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
+                                            int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_attention_online<BF16>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
+}
+
+extern "C" const char* attention_online_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -37,9 +62,8 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AttentionOnlineD64Workspace {
-  int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads, thread_bytes = 0,
+                                                                                         bytes = 0;
   explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
@@ -104,7 +128,6 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                   store(&acc[(s_index - s_index_first) * 64 + d], active, 0.0f);
                 });
               }
-              float greatest_s = -INFINITY;
               // One pass along r: greatest_s.
               Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
               for_lanes<kLanes32>(
@@ -114,16 +137,13 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                                 keep(active, load(&s[(s_index - s_index_first) * 64 + r - j * 64], active),
                                      -INFINITY));
                   });
-              greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                     return maximum(one, other);
-                                   }));
+              float greatest_s = across(greatest_s_lanes, Greatest());
               const float m_new_here = maximum(m[s_index - s_index_first], greatest_s);
               m_new[s_index - s_index_first] = m_new_here;
               const float fix_here = m[s_index - s_index_first] == -INFINITY
                                          ? 0.0f
                                          : std::exp(m[s_index - s_index_first] - m_new_here);
               fix[s_index - s_index_first] = fix_here;
-              float sum_p = 0.0f;
               // One pass along r: sum_p; fills p.
               Sum<float, kLanes32> sum_p_lanes = 0.0f;
               for_lanes<kLanes32>(
@@ -135,7 +155,7 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                     store(&p[(s_index - s_index_first) * 64 + r - j * 64], active, p_here);
                     sum_p_lanes += keep(active, p_here, 0.0f);
                   });
-              sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              float sum_p = across(sum_p_lanes, Plus());
               l[s_index - s_index_first] = multiply_add(l[s_index - s_index_first], fix_here, sum_p);
             }
             // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
@@ -191,14 +211,13 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
             float s_per_s_r_bh[64] = {};
             // One pass along r: greatest_s; fills s_per_s_r_bh.
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              float sum_q_k = 0.0f;
               // One pass along d: sum_q_k.
               Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
               for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
                 add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
                             to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
               });
-              sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              float sum_q_k = across(sum_q_k_lanes, Plus());
               const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
               s_per_s_r_bh[r - j * 64] = s_here;
               greatest_s = maximum(greatest_s, s_here);
@@ -206,7 +225,6 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
             const float m_new = maximum(m, greatest_s);
             const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
             m = m_new;
-            float sum_p = 0.0f;
             float p_per_s_r_bh[64] = {};
             // One pass along r: sum_p; fills p_per_s_r_bh.
             Sum<float, kLanes32> sum_p_lanes = 0.0f;
@@ -219,7 +237,7 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                   store(&p_per_s_r_bh[r - j * 64], active, p_here);
                   sum_p_lanes += keep(active, p_here, 0.0f);
                 });
-            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            float sum_p = across(sum_p_lanes, Plus());
             l = multiply_add(l, fix, sum_p);
             for_lanes<kLanes32>(0, 64, [=, &p_per_s_r_bh, &acc_per_s_d_bh](int64_t d, auto active) IN_SET {
               Lanes<float, kLanes32> sum_p_v = 0.0f;
@@ -244,9 +262,8 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 
 // Where the intermediates lie in the workspace.
 struct AttentionOnlineD128Workspace {
-  int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads,
+      thread_bytes = 0, bytes = 0;
   explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
@@ -312,7 +329,6 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                   store(&acc[(s_index - s_index_first) * 128 + d], active, 0.0f);
                 });
               }
-              float greatest_s = -INFINITY;
               // One pass along r: greatest_s.
               Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
               for_lanes<kLanes32>(
@@ -322,16 +338,13 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                                 keep(active, load(&s[(s_index - s_index_first) * 64 + r - j * 64], active),
                                      -INFINITY));
                   });
-              greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                     return maximum(one, other);
-                                   }));
+              float greatest_s = across(greatest_s_lanes, Greatest());
               const float m_new_here = maximum(m[s_index - s_index_first], greatest_s);
               m_new[s_index - s_index_first] = m_new_here;
               const float fix_here = m[s_index - s_index_first] == -INFINITY
                                          ? 0.0f
                                          : std::exp(m[s_index - s_index_first] - m_new_here);
               fix[s_index - s_index_first] = fix_here;
-              float sum_p = 0.0f;
               // One pass along r: sum_p; fills p.
               Sum<float, kLanes32> sum_p_lanes = 0.0f;
               for_lanes<kLanes32>(
@@ -343,7 +356,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                     store(&p[(s_index - s_index_first) * 64 + r - j * 64], active, p_here);
                     sum_p_lanes += keep(active, p_here, 0.0f);
                   });
-              sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              float sum_p = across(sum_p_lanes, Plus());
               l[s_index - s_index_first] = multiply_add(l[s_index - s_index_first], fix_here, sum_p);
             }
             // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
@@ -399,7 +412,6 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
             float s_per_s_r_bh[64] = {};
             // One pass along r: greatest_s; fills s_per_s_r_bh.
             for (int64_t r = j * 64; r < smaller(j * 64 + 64, R); ++r) {
-              float sum_q_k = 0.0f;
               // One pass along d: sum_q_k.
               Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
               for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
@@ -407,7 +419,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                             to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
                             to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
               });
-              sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              float sum_q_k = across(sum_q_k_lanes, Plus());
               const float s_here = r <= s_index ? rounded(scale * sum_q_k) : -INFINITY;
               s_per_s_r_bh[r - j * 64] = s_here;
               greatest_s = maximum(greatest_s, s_here);
@@ -415,7 +427,6 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
             const float m_new = maximum(m, greatest_s);
             const float fix = m == -INFINITY ? 0.0f : std::exp(m - m_new);
             m = m_new;
-            float sum_p = 0.0f;
             float p_per_s_r_bh[64] = {};
             // One pass along r: sum_p; fills p_per_s_r_bh.
             Sum<float, kLanes32> sum_p_lanes = 0.0f;
@@ -428,7 +439,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                   store(&p_per_s_r_bh[r - j * 64], active, p_here);
                   sum_p_lanes += keep(active, p_here, 0.0f);
                 });
-            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            float sum_p = across(sum_p_lanes, Plus());
             l = multiply_add(l, fix, sum_p);
             for_lanes<kLanes32>(0, 128, [=, &p_per_s_r_bh](int64_t d, auto active) IN_SET {
               Lanes<float, kLanes32> sum_p_v = 0.0f;
@@ -491,33 +502,4 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t attention_online_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
-                                                         int64_t R) {
-  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
-}
-extern "C" int attention_online_f32_openmp(float scale, const float* q, const float* k, const float* v,
-                                           float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                           void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention_online<float>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
-}
-
-extern "C" int64_t attention_online_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
-                                                          int64_t R) {
-  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
-}
-extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
-                                            const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
-                                            int64_t D, int64_t R, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_attention_online<BF16>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
-}
-
-extern "C" const char* attention_online_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,16 +2,18 @@
 //
 // attention: o = softmax(scale * q @ k^T) @ v
 //
-// Phase 1 of attention_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S x R
-//   and tiles of S x D are folded in registers, where size(S) >= 32.
+// Phase 1 of attention_f32: threads share B*H, S, neighbours along D, by parts of S: tiles of S x R and tiles
+//   of S x D are folded in registers, where size(S) >= 32.
 // Phase 2: threads share B*H, S, neighbours along D, unless size(S) >= 32.
 // Kept by each worker: p, s.
 // Bytes that attention_f32 must move: 512 * R * H * B + 256 * H * B * S read, 256 * H * B * S written.
+// Operations: 129 * R * H * B * S each of add, mul; R * H * B * S each of sub, max, exp; 64 * H * B * S of
+//   div.
 
 #include "attention.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -23,9 +25,28 @@
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ATTENTION_FUNCTIONS(NAME, STORED, T)                                                                 \
+  extern "C" int64_t attention_##NAME##_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,         \
+                                                         int64_t R) {                                        \
+    BY_SET(return workspace_of_attention(B, H, S, D, R))                                                     \
+  }                                                                                                          \
+  extern "C" int attention_##NAME##_openmp(const STORED* q, const STORED* k, const STORED* v, float scale,   \
+                                           STORED* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, \
+                                           void* workspace, int64_t workspace_bytes) {                       \
+    BY_SET(return launch_attention<T>(q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes))         \
+  }
+ATTENTION_FUNCTIONS(f32, float, float)
+ATTENTION_FUNCTIONS(bf16, uint16_t, BF16)
+ATTENTION_FUNCTIONS(f16, uint16_t, F16)
+
+extern "C" const char* attention_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -35,12 +56,11 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct AttentionD64Workspace {
+template <int kD>
+struct AttentionWorkspace {
   int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
-      most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
+      most_threads, thread_bytes = 0, bytes = 0;
+  explicit AttentionWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
@@ -48,24 +68,24 @@ struct AttentionD64Workspace {
     s_at_hand = reserve(thread_bytes, R, 4);
     sum_q_k_here_own_panels = reserve(
         thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, 64}).own_bytes(), 1);
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, kD}).own_bytes(), 1);
     sum_p_v_own_panels = reserve(
         thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, 64}, {0, R}).own_bytes(), 1);
+        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, kD}, {0, R}).own_bytes(), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
-template <class T>
-void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
-                   int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
-  const AttentionD64Workspace space(B, H, S, D, R);
+template <class T, int kD>
+void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
+               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
+  const AttentionWorkspace<kD> space(B, H, S, D, R);
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
-    const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+    const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const p = reinterpret_cast<float*>(mine + space.p);
       float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
@@ -81,11 +101,11 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
           // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
           contract<kLanes32, float, float, float>(
               each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
-              {0, 64}, 0.0f,
+              {0, kD}, 0.0f,
               [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
+                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
               [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
+                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
               [=](auto& sum_q_k_here, auto left, auto right)
                   IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
@@ -93,7 +113,6 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
               });
           float sum_p[384];
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-            float greatest_s = -INFINITY;
             // One pass along r: greatest_s.
             Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
             for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
@@ -101,9 +120,7 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
                   greatest_s_lanes,
                   keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
             });
-            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                   return maximum(one, other);
-                                 }));
+            float greatest_s = across(greatest_s_lanes, Greatest());
             float sum_p_here = 0.0f;
             // One pass along r: sum_p_here; fills p.
             for (int64_t r_block = 0; r_block < R; r_block += 4096) {
@@ -115,22 +132,22 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
                     store(&p[(s_index - s_index_first) * R + r], active, p_here);
                     sum_p_here_lanes += keep(active, p_here, 0.0f);
                   });
-              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_p_here += across(sum_p_here_lanes, Plus());
             }
             sum_p[s_index - s_index_first] = sum_p_here;
           }
           // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
           contract<kLanes32, float, float, float>(
-              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 64}, {0, R},
+              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, kD}, {0, R},
               0.0f,
               [=](int64_t s_index, int64_t r)
                   IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
               [=](auto& right, int64_t r, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 64 + d], active)); },
+                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * kD + d], active)); },
               [=](auto& sum_p_v, auto left, auto right)
                   IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
               [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
-                store_around(&o[(bh * S + s_index) * 64 + d], active,
+                store_around(&o[(bh * S + s_index) * kD + d], active,
                              to_stored<T>(quotient(sum_p_v, sum_p[s_index - s_index_first])), around_caches);
               });
         }
@@ -138,8 +155,8 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
       if (around_caches) finish_stores();
     });
   } else {
-    const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
+    const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
+    in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
       float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
@@ -149,14 +166,13 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
           float greatest_s = -INFINITY;
           // One pass along r: greatest_s; fills s_at_hand.
           for (int64_t r = 0; r < R; ++r) {
-            float sum_q_k = 0.0f;
             // One pass along d: sum_q_k.
             Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 64, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 64 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 64 + d], active)));
+            for_lanes<kLanes32>(0, kD, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
+              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * kD + d], active)),
+                          to_value<T>(load(&k[(bh * R + r) * kD + d], active)));
             });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            float sum_q_k = across(sum_q_k_lanes, Plus());
             const float s = rounded(scale * sum_q_k);
             greatest_s = maximum(greatest_s, s);
             s_at_hand[r] = rounded(scale * sum_q_k);
@@ -171,172 +187,16 @@ void attention_d64(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, f
                                   store(&p_per_s_r_bh[r], active, p_here);
                                   sum_p_lanes += keep(active, p_here, 0.0f);
                                 });
-            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_p += across(sum_p_lanes, Plus());
           }
-          for_lanes<kLanes32>(0, 64, [=](int64_t d, auto active) IN_SET {
+          for_lanes<kLanes32>(0, kD, [=](int64_t d, auto active) IN_SET {
             Lanes<float, kLanes32> sum_p_v = 0.0f;
             // One pass along r: sum_p_v.
             for (int64_t r = 0; r < R; ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 64 + d], active)),
+              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * kD + d], active)),
                                      to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
             }
-            store_around(&o[(bh * S + s_index) * 64 + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
-                         around_caches);
-          });
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  }
-}
-
-// Where the intermediates lie in the workspace.
-struct AttentionD128Workspace {
-  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
-      most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit AttentionD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
-    s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
-    p_per_s_r_bh = reserve(thread_bytes, R, 4);
-    s_at_hand = reserve(thread_bytes, R, 4);
-    sum_q_k_here_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, 128}).own_bytes(), 1);
-    sum_p_v_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, 128}, {0, R}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
-template <class T>
-void attention_d128(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
-                    int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
-  const AttentionD128Workspace space(B, H, S, D, R);
-  if (S >= 32) {
-    const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
-    const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p = reinterpret_cast<float*>(mine + space.p);
-      float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
-      char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
-      char* const sum_p_v_own_panels = mine + space.sum_p_v_own_panels;
-      int64_t bh_before = -1;
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
-          const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
-          const bool again = bh_before == bh;
-          bh_before = bh;
-          // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-          contract<kLanes32, float, float, float>(
-              each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
-              {0, 128}, 0.0f,
-              [=](int64_t s_index, int64_t d)
-                  IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
-              [=](auto& sum_q_k_here, auto left, auto right)
-                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
-              [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
-                store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
-              });
-          float sum_p[384];
-          for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
-            float greatest_s = -INFINITY;
-            // One pass along r: greatest_s.
-            Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;
-            for_lanes<kLanes32>(0, R, [=, &greatest_s_lanes](int64_t r, auto active) IN_SET {
-              greatest_s_lanes = maximum(
-                  greatest_s_lanes,
-                  keep(active, load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active), -INFINITY));
-            });
-            greatest_s = maximum(greatest_s, across(greatest_s_lanes, [](auto one, auto other) IN_SET {
-                                   return maximum(one, other);
-                                 }));
-            float sum_p_here = 0.0f;
-            // One pass along r: sum_p_here; fills p.
-            for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-              Sum<float, kLanes32> sum_p_here_lanes = 0.0f;
-              for_lanes<kLanes32>(
-                  r_block, smaller(r_block + 4096, R), [=, &sum_p_here_lanes](int64_t r, auto active) IN_SET {
-                    const auto p_here =
-                        exp(load(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active) - greatest_s);
-                    store(&p[(s_index - s_index_first) * R + r], active, p_here);
-                    sum_p_here_lanes += keep(active, p_here, 0.0f);
-                  });
-              sum_p_here += across(sum_p_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            }
-            sum_p[s_index - s_index_first] = sum_p_here;
-          }
-          // Tiles of s_index x d stay in registers while they go down r: sum_p_v.
-          contract<kLanes32, float, float, float>(
-              each_alone(again), nullptr, sum_p_v_own_panels, {s_index_first, s_index_end}, {0, 128}, {0, R},
-              0.0f,
-              [=](int64_t s_index, int64_t r)
-                  IN_SET -> float { return to_value<T>(to_stored<T>(p[(s_index - s_index_first) * R + r])); },
-              [=](auto& right, int64_t r, int64_t d, auto active)
-                  IN_SET { right = to_value<T>(load(&v[(bh * R + r) * 128 + d], active)); },
-              [=](auto& sum_p_v, auto left, auto right)
-                  IN_SET { sum_p_v = multiply_add(right, left, sum_p_v); },
-              [=](int64_t s_index, int64_t d, auto active, auto sum_p_v) IN_SET {
-                store_around(&o[(bh * S + s_index) * 128 + d], active,
-                             to_stored<T>(quotient(sum_p_v, sum_p[s_index - s_index_first])), around_caches);
-              });
-        }
-      }
-      if (around_caches) finish_stores();
-    });
-  } else {
-    const bool around_caches = B * H * S * 128 * kBytes<T> >= kBeyondCaches;
-    in_team(product_of(S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
-      float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t bh = 0; bh < B * H; ++bh) {
-        for (int64_t s_index = 0; s_index < S; ++s_index) {
-          float greatest_s = -INFINITY;
-          // One pass along r: greatest_s; fills s_at_hand.
-          for (int64_t r = 0; r < R; ++r) {
-            float sum_q_k = 0.0f;
-            // One pass along d: sum_q_k.
-            Sum<float, kLanes32> sum_q_k_lanes = 0.0f;
-            for_lanes<kLanes32>(0, 128, [=, &sum_q_k_lanes](int64_t d, auto active) IN_SET {
-              add_product(sum_q_k_lanes, active, to_value<T>(load(&q[(bh * S + s_index) * 128 + d], active)),
-                          to_value<T>(load(&k[(bh * R + r) * 128 + d], active)));
-            });
-            sum_q_k += across(sum_q_k_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            const float s = rounded(scale * sum_q_k);
-            greatest_s = maximum(greatest_s, s);
-            s_at_hand[r] = rounded(scale * sum_q_k);
-          }
-          float sum_p = 0.0f;
-          // One pass along r: sum_p; fills p_per_s_r_bh.
-          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-            Sum<float, kLanes32> sum_p_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                                [=, &sum_p_lanes](int64_t r, auto active) IN_SET {
-                                  const auto p_here = exp(load(&s_at_hand[r], active) - greatest_s);
-                                  store(&p_per_s_r_bh[r], active, p_here);
-                                  sum_p_lanes += keep(active, p_here, 0.0f);
-                                });
-            sum_p += across(sum_p_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          }
-          for_lanes<kLanes32>(0, 128, [=](int64_t d, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_p_v = 0.0f;
-            // One pass along r: sum_p_v.
-            for (int64_t r = 0; r < R; ++r) {
-              sum_p_v = multiply_add(to_value<T>(load(&v[(bh * R + r) * 128 + d], active)),
-                                     to_value<T>(to_stored<T>(p_per_s_r_bh[r])), sum_p_v);
-            }
-            store_around(&o[(bh * S + s_index) * 128 + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
+            store_around(&o[(bh * S + s_index) * kD + d], active, to_stored<T>(quotient(sum_p_v, sum_p)),
                          around_caches);
           });
         }
@@ -358,17 +218,17 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionD64Workspace space(B, H, S, D, R);
+    const AttentionWorkspace<64> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_d64<T>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
+    attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
-    const AttentionD128Workspace space(B, H, S, D, R);
+    const AttentionWorkspace<128> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_d128<T>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
+    attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
@@ -379,35 +239,11 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionD64Workspace(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionD128Workspace(B, H, S, D, R));
+  if (D == 64) return bytes_of_team(AttentionWorkspace<64>(B, H, S, D, R));
+  if (D == 128) return bytes_of_team(AttentionWorkspace<128>(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ATTENTION_FUNCTIONS(NAME, STORED, T)                                                                 \
-  extern "C" int64_t attention_##NAME##_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,         \
-                                                         int64_t R) {                                        \
-    BY_SET(return workspace_of_attention(B, H, S, D, R))                                                     \
-  }                                                                                                          \
-  extern "C" int attention_##NAME##_openmp(const STORED* q, const STORED* k, const STORED* v, float scale,   \
-                                           STORED* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, \
-                                           void* workspace, int64_t workspace_bytes) {                       \
-    BY_SET(return launch_attention<T>(q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes))         \
-  }
-ATTENTION_FUNCTIONS(f32, float, float)
-ATTENTION_FUNCTIONS(bf16, uint16_t, BF16)
-ATTENTION_FUNCTIONS(f16, uint16_t, F16)
-
-extern "C" const char* attention_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

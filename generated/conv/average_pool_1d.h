@@ -10,27 +10,26 @@
 // Each element, by named axes:
 //   y = mean(at(x, W = 2*Q + J - 1), J, where(inside(x, W = 2*Q + J - 1)));
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   average_pool_1d_error explains it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; average_pool_1d_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -95,6 +94,26 @@ static inline int64_t average_pool_1d_Q(int64_t B, int64_t C, int64_t W) {
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct average_pool_1d_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
+  int64_t B = 0, C = 0, W = 0;
+
+  friend int average_pool_1d_cuda(const average_pool_1d_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.B, a.C, a.W, stream);
+  }
+  friend int average_pool_1d_openmp(const average_pool_1d_arguments& a) {
+    return kOpenmp(a.x, a.y, a.B, a.C, a.W);
+  }
+};
+using average_pool_1d_f32_arguments =
+    average_pool_1d_arguments<float, average_pool_1d_f32_cuda, average_pool_1d_f32_openmp>;
+using average_pool_1d_bf16_arguments =
+    average_pool_1d_arguments<uint16_t, average_pool_1d_bf16_cuda, average_pool_1d_bf16_openmp>;
+
 #endif
 
 // What a status means.
@@ -117,29 +136,3 @@ static inline const char* average_pool_1d_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct average_pool_1d_arguments {
-  const T* x = nullptr;
-  T* y = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t W = 0;
-
-  friend int average_pool_1d_cuda(const average_pool_1d_arguments& a, void* stream) {
-    return kCuda(a.x, a.y, a.B, a.C, a.W, stream);
-  }
-  friend int average_pool_1d_openmp(const average_pool_1d_arguments& a) {
-    return kOpenmp(a.x, a.y, a.B, a.C, a.W);
-  }
-};
-using average_pool_1d_f32_arguments =
-    average_pool_1d_arguments<float, average_pool_1d_f32_cuda, average_pool_1d_f32_openmp>;
-using average_pool_1d_bf16_arguments =
-    average_pool_1d_arguments<uint16_t, average_pool_1d_bf16_cuda, average_pool_1d_bf16_openmp>;
-
-#endif

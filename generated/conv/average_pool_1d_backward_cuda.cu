@@ -7,6 +7,8 @@
 // Through the workspace: count.
 // Bytes that average_pool_1d_backward_f32 must move: 4 * W * C * B + 4 * Q * C * B read, 4 * W * C * B
 //   written.
+// Operations: 15 * W + 3 * W * C * B + 6 * Q of add; 15 * W + 3 * Q of sub; Q of mul; 9 * W + 3 * W * C * B
+//   of div; 3 * W of rem.
 
 #include "average_pool_1d_backward.h"
 
@@ -14,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,13 +26,10 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct AveragePool1dBackwardWorkspace {
-  int64_t count;
-  int64_t bytes = 0;
-
+  int64_t count, bytes = 0;
   explicit AveragePool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
     (void)B;
     (void)C;
-    (void)W;
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count = reserve(bytes, Q, 8);
   }
@@ -82,15 +81,10 @@ cudaError_t average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, S
   const AveragePool1dBackwardWorkspace space(B, C, W);
   const int64_t Q = floor_div(W - 1, 2) + 1;
   if (const cudaError_t error = launch(average_pool_1d_backward_part1_kernel<Index>, ceil_div(Q, 256), 256, 0,
-                                       stream, W, reinterpret_cast<int64_t*>(workspace + space.count));
-      error != cudaSuccess)
+                                       stream, W, workspace + space.count))
     return error;
-  if (const cudaError_t error =
-          launch(average_pool_1d_backward_part2_kernel<Index, T>, ceil_div(B * C * W, 256), 256, 0, stream,
-                 d_y, d_x, B, C, W, reinterpret_cast<int64_t*>(workspace + space.count));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(average_pool_1d_backward_part2_kernel<Index, T>, ceil_div(B * C * W, 256), 256, 0, stream,
+                d_y, d_x, B, C, W, workspace + space.count);
 }
 
 // Checks the arguments, then runs.

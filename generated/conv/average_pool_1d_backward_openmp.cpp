@@ -7,11 +7,13 @@
 // Through the workspace: count.
 // Bytes that average_pool_1d_backward_f32 must move: 4 * W * C * B + 4 * Q * C * B read, 4 * W * C * B
 //   written.
+// Operations: 15 * W + 3 * W * C * B + 6 * Q of add; 15 * W + 3 * Q of sub; Q of mul; 9 * W + 3 * W * C * B
+//   of div; 3 * W of rem.
 
 #include "average_pool_1d_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "average_pool_1d_backward_openmp.cpp"
@@ -21,9 +23,31 @@
 #include "average_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t average_pool_1d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t W) {
+  BY_SET(return workspace_of_average_pool_1d_backward(B, C, W))
+}
+extern "C" int average_pool_1d_backward_f32_openmp(const float* x, const float* d_y, float* d_x, int64_t B,
+                                                   int64_t C, int64_t W, void* workspace,
+                                                   int64_t workspace_bytes) {
+  BY_SET(return launch_average_pool_1d_backward<float>(x, d_y, d_x, B, C, W, workspace, workspace_bytes))
+}
+
+extern "C" int64_t average_pool_1d_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t W) {
+  BY_SET(return workspace_of_average_pool_1d_backward(B, C, W))
+}
+extern "C" int average_pool_1d_backward_bf16_openmp(const uint16_t* x, const uint16_t* d_y, uint16_t* d_x,
+                                                    int64_t B, int64_t C, int64_t W, void* workspace,
+                                                    int64_t workspace_bytes) {
+  BY_SET(return launch_average_pool_1d_backward<BF16>(x, d_y, d_x, B, C, W, workspace, workspace_bytes))
+}
+
+extern "C" const char* average_pool_1d_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -34,9 +58,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AveragePool1dBackwardWorkspace {
-  int64_t count;
-  int64_t bytes = 0;
-
+  int64_t count, bytes = 0;
   explicit AveragePool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
     (void)B;
     (void)C;
@@ -125,31 +147,4 @@ int64_t workspace_of_average_pool_1d_backward(int64_t B, int64_t C, int64_t W) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t average_pool_1d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t W) {
-  BY_SET(return workspace_of_average_pool_1d_backward(B, C, W))
-}
-extern "C" int average_pool_1d_backward_f32_openmp(const float* x, const float* d_y, float* d_x, int64_t B,
-                                                   int64_t C, int64_t W, void* workspace,
-                                                   int64_t workspace_bytes) {
-  BY_SET(return launch_average_pool_1d_backward<float>(x, d_y, d_x, B, C, W, workspace, workspace_bytes))
-}
-
-extern "C" int64_t average_pool_1d_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t W) {
-  BY_SET(return workspace_of_average_pool_1d_backward(B, C, W))
-}
-extern "C" int average_pool_1d_backward_bf16_openmp(const uint16_t* x, const uint16_t* d_y, uint16_t* d_x,
-                                                    int64_t B, int64_t C, int64_t W, void* workspace,
-                                                    int64_t workspace_bytes) {
-  BY_SET(return launch_average_pool_1d_backward<BF16>(x, d_y, d_x, B, C, W, workspace, workspace_bytes))
-}
-
-extern "C" const char* average_pool_1d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,10 +2,11 @@
 //
 // average_pool_3d_backward: The gradient of average_pool_3d by x, given that of y
 //
-// Plan of average_pool_3d_backward_f32: a thread for each of B*C, D, H, W, neighbours along W, 4 a
-//   thread where arrays and rows are aligned.
+// Plan of average_pool_3d_backward_f32: a thread for each of B*C, D, H, W, neighbours along W, 4 a thread
+//   where arrays and rows are aligned.
 // Bytes that average_pool_3d_backward_f32 must move: 4 * Q * P * O * C * B read, 4 * W * H * D * C * B
 //   written.
+// Operations: 2 * W + W * H * D * C * B + 2 * H + 2 * D of div.
 
 #include "average_pool_3d_backward.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -59,13 +60,9 @@ cudaError_t average_pool_3d_backward(const Stored<T>* d_y, Stored<T>* d_x, int64
                                      int64_t H, int64_t W, cudaStream_t stream) {
   const int elements = aligned({d_x}) && W % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(W, elements);
-  if (const cudaError_t error =
-          launch(elements == 16 / kBytes<T> ? average_pool_3d_backward_kernel<16 / kBytes<T>, Index, T>
-                                            : average_pool_3d_backward_kernel<1, Index, T>,
-                 ceil_div(B * C * D * H * groups, 256), 256, 0, stream, d_y, d_x, B, C, D, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 16 / kBytes<T> ? average_pool_3d_backward_kernel<16 / kBytes<T>, Index, T>
+                                           : average_pool_3d_backward_kernel<1, Index, T>,
+                ceil_div(B * C * D * H * groups, 256), 256, 0, stream, d_y, d_x, B, C, D, H, W);
 }
 
 // Checks the arguments, then runs.

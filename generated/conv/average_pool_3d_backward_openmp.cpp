@@ -5,11 +5,12 @@
 // Plan of average_pool_3d_backward_f32: threads share B*C, D, H, W, neighbours along W.
 // Bytes that average_pool_3d_backward_f32 must move: 4 * Q * P * O * C * B read, 4 * W * H * D * C * B
 //   written.
+// Operations: 2 * W + W * H * D * C * B + 2 * H + 2 * D of div.
 
 #include "average_pool_3d_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "average_pool_3d_backward_openmp.cpp"
@@ -19,9 +20,23 @@
 #include "average_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int average_pool_3d_backward_f32_openmp(const float* d_y, float* d_x, int64_t B, int64_t C,
+                                                   int64_t D, int64_t H, int64_t W) {
+  BY_SET(return launch_average_pool_3d_backward<float>(d_y, d_x, B, C, D, H, W))
+}
+
+extern "C" int average_pool_3d_backward_bf16_openmp(const uint16_t* d_y, uint16_t* d_x, int64_t B, int64_t C,
+                                                    int64_t D, int64_t H, int64_t W) {
+  BY_SET(return launch_average_pool_3d_backward<BF16>(d_y, d_x, B, C, D, H, W))
+}
+
+extern "C" const char* average_pool_3d_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -83,23 +98,4 @@ int launch_average_pool_3d_backward(const Stored<T>* d_y, Stored<T>* d_x, int64_
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int average_pool_3d_backward_f32_openmp(const float* d_y, float* d_x, int64_t B, int64_t C,
-                                                   int64_t D, int64_t H, int64_t W) {
-  BY_SET(return launch_average_pool_3d_backward<float>(d_y, d_x, B, C, D, H, W))
-}
-
-extern "C" int average_pool_3d_backward_bf16_openmp(const uint16_t* d_y, uint16_t* d_x, int64_t B, int64_t C,
-                                                    int64_t D, int64_t H, int64_t W) {
-  BY_SET(return launch_average_pool_3d_backward<BF16>(d_y, d_x, B, C, D, H, W))
-}
-
-extern "C" const char* average_pool_3d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -5,8 +5,10 @@
 // Phase 1 of average_pool_backward_f32: a thread for each of P, Q, neighbours along P.
 // Phase 2: a thread for each of B*C, H, W, neighbours along W.
 // Through the workspace: count.
-// Bytes that average_pool_backward_f32 must move: 4 * W * H * C * B + 4 * Q * P * C * B read, 4 * W *
-//   H * C * B written.
+// Bytes that average_pool_backward_f32 must move: 4 * W * H * C * B + 4 * Q * P * C * B read, 4 * W * H * C *
+//   B written.
+// Operations: 15 * W + 9 * W * H * C * B + 3 * Q + 9 * Q * P + 15 * H + 3 * P of add; 15 * W + 3 * Q + 15 * H
+//   + 3 * P of sub; Q + P of mul; 9 * W + 9 * W * H * C * B + 9 * H of div; 3 * W + 3 * H of rem.
 
 #include "average_pool_backward.h"
 
@@ -14,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,14 +26,10 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct AveragePoolBackwardWorkspace {
-  int64_t count;
-  int64_t bytes = 0;
-
+  int64_t count, bytes = 0;
   explicit AveragePoolBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     (void)B;
     (void)C;
-    (void)H;
-    (void)W;
     const int64_t P = floor_div(H - 1, 2) + 1;
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count = reserve(bytes, P * Q, 8);
@@ -99,15 +97,10 @@ cudaError_t average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Stor
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   if (const cudaError_t error = launch(average_pool_backward_part1_kernel<Index>, ceil_div(P * Q, 256), 256,
-                                       0, stream, H, W, reinterpret_cast<int64_t*>(workspace + space.count));
-      error != cudaSuccess)
+                                       0, stream, H, W, workspace + space.count))
     return error;
-  if (const cudaError_t error =
-          launch(average_pool_backward_part2_kernel<Index, T>, ceil_div(B * C * H * W, 256), 256, 0, stream,
-                 d_y, d_x, B, C, H, W, reinterpret_cast<int64_t*>(workspace + space.count));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(average_pool_backward_part2_kernel<Index, T>, ceil_div(B * C * H * W, 256), 256, 0, stream,
+                d_y, d_x, B, C, H, W, workspace + space.count);
 }
 
 // Checks the arguments, then runs.

@@ -2,19 +2,21 @@
 //
 // average_pool_backward: The gradient of average_pool by x, given that of y
 //
-// Phase 1 of average_pool_backward_f32: threads share I_shares, P, Q, neighbours along P, where there
-//   are several I_shares.
+// Phase 1 of average_pool_backward_f32: threads share I_shares, P, Q, neighbours along P, where there are
+//   several I_shares.
 // Phase 2: one thread computes count, where there are several I_shares.
 // Phase 3: threads share P, Q, neighbours along P, unless there are several I_shares.
 // Phase 4: threads share B*C, H, W, neighbours along W.
 // Through the workspace: count, count_along_i_j_part.
-// Bytes that average_pool_backward_f32 must move: 4 * W * H * C * B + 4 * Q * P * C * B read, 4 * W *
-//   H * C * B written.
+// Bytes that average_pool_backward_f32 must move: 4 * W * H * C * B + 4 * Q * P * C * B read, 4 * W * H * C *
+//   B written.
+// Operations: 15 * W + 9 * W * H * C * B + 3 * Q + 9 * Q * P + 15 * H + 3 * P of add; 15 * W + 3 * Q + 15 * H
+//   + 3 * P of sub; Q + P of mul; 9 * W + 9 * W * H * C * B + 9 * H of div; 3 * W + 3 * H of rem.
 
 #include "average_pool_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "average_pool_backward_openmp.cpp"
@@ -24,9 +26,31 @@
 #include "average_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t average_pool_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  BY_SET(return workspace_of_average_pool_backward(B, C, H, W))
+}
+extern "C" int average_pool_backward_f32_openmp(const float* x, const float* d_y, float* d_x, int64_t B,
+                                                int64_t C, int64_t H, int64_t W, void* workspace,
+                                                int64_t workspace_bytes) {
+  BY_SET(return launch_average_pool_backward<float>(x, d_y, d_x, B, C, H, W, workspace, workspace_bytes))
+}
+
+extern "C" int64_t average_pool_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
+  BY_SET(return workspace_of_average_pool_backward(B, C, H, W))
+}
+extern "C" int average_pool_backward_bf16_openmp(const uint16_t* x, const uint16_t* d_y, uint16_t* d_x,
+                                                 int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                                                 int64_t workspace_bytes) {
+  BY_SET(return launch_average_pool_backward<BF16>(x, d_y, d_x, B, C, H, W, workspace, workspace_bytes))
+}
+
+extern "C" const char* average_pool_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -37,9 +61,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct AveragePoolBackwardWorkspace {
-  int64_t count, count_along_i_j_part;
-  int64_t bytes = 0;
-
+  int64_t count, count_along_i_j_part, bytes = 0;
   explicit AveragePoolBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     (void)B;
     (void)C;
@@ -189,31 +211,4 @@ int64_t workspace_of_average_pool_backward(int64_t B, int64_t C, int64_t H, int6
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t average_pool_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_average_pool_backward(B, C, H, W))
-}
-extern "C" int average_pool_backward_f32_openmp(const float* x, const float* d_y, float* d_x, int64_t B,
-                                                int64_t C, int64_t H, int64_t W, void* workspace,
-                                                int64_t workspace_bytes) {
-  BY_SET(return launch_average_pool_backward<float>(x, d_y, d_x, B, C, H, W, workspace, workspace_bytes))
-}
-
-extern "C" int64_t average_pool_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return workspace_of_average_pool_backward(B, C, H, W))
-}
-extern "C" int average_pool_backward_bf16_openmp(const uint16_t* x, const uint16_t* d_y, uint16_t* d_x,
-                                                 int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                                                 int64_t workspace_bytes) {
-  BY_SET(return launch_average_pool_backward<BF16>(x, d_y, d_x, B, C, H, W, workspace, workspace_bytes))
-}
-
-extern "C" const char* average_pool_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

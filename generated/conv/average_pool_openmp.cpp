@@ -4,11 +4,13 @@
 //
 // Plan of average_pool_f32: threads share B*C, P, Q, neighbours along Q.
 // Bytes that average_pool_f32 must move: 4 * W * H * C * B read, 4 * C * B * Q * P written.
+// Operations: 9 * C * B * Q * P + 6 * Q + 9 * Q * P + 6 * P of add; 6 * Q + 6 * P of sub; 2 * Q + 2 * P of
+//   mul; C * B * Q * P of div.
 
 #include "average_pool.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "average_pool_openmp.cpp"
@@ -18,9 +20,22 @@
 #include "average_pool_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int average_pool_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
+  BY_SET(return launch_average_pool<float>(x, y, B, C, H, W))
+}
+
+extern "C" int average_pool_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H,
+                                        int64_t W) {
+  BY_SET(return launch_average_pool<BF16>(x, y, B, C, H, W))
+}
+
+extern "C" const char* average_pool_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -82,22 +97,4 @@ int launch_average_pool(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, 
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int average_pool_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
-  BY_SET(return launch_average_pool<float>(x, y, B, C, H, W))
-}
-
-extern "C" int average_pool_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t H,
-                                        int64_t W) {
-  BY_SET(return launch_average_pool<BF16>(x, y, B, C, H, W))
-}
-
-extern "C" const char* average_pool_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,8 +4,11 @@
 //
 // Phase 1: a block for each of O, neighbours along Q.
 // Phase 2: a block for each of C, neighbours along J.
-// Bytes that conv2d_backward must move: 4 * W * H * B * C + 4 * Q * P * O * B + 4 * O + 36 * O * C
-//   read, 4 * W * H * B * C + 4 * O + 36 * O * C written.
+// Bytes that conv2d_backward must move: 4 * W * H * B * C + 4 * Q * P * O * B + 4 * O + 36 * O * C read, 4 *
+//   W * H * B * C + 4 * O + 36 * O * C written.
+// Operations: 12 * W + 9 * W * H * O * B * C + 9 * W * H * B * C + 3 * Q + Q * P * O * B + 9 * Q * P * O * B
+//   * C + 12 * H + 3 * P of add; 12 * W + 3 * Q + 12 * H + 3 * P of sub; 9 * W * H * O * B * C + Q + 9 * Q *
+//   P * O * B * C + P of mul; 6 * W + 6 * H of div; 3 * W + 3 * H of rem.
 
 #include "conv2d_backward.h"
 
@@ -13,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,8 +50,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
             if (i < remaining) sum_d_y_own += d_y_pack[i];
           }
         }
-        sum_d_y =
-            sum_d_y + block_fold(sum_d_y_own, [](float one, float other) { return float(one + other); });
+        sum_d_y = sum_d_y + block_fold(sum_d_y_own, Plus());
       }
       if (threadIdx.x == 0) d_bias[o] = bias != nullptr ? sum_d_y : 0.0f;
     }
@@ -129,16 +131,12 @@ cudaError_t conv2d_backward(const float* x, const float* w, const float* bias, c
     if (const cudaError_t error = launch(
             wide ? conv2d_backward_part1_kernel<true, Index> : conv2d_backward_part1_kernel<false, Index>,
             smaller(O, int64_t{1} << 30), block_threads(B * P * Q, O), 512, stream, bias, d_y, d_bias, B, H,
-            W, O);
-        error != cudaSuccess)
+            W, O))
       return error;
   }
-  if (const cudaError_t error = launch(conv2d_backward_part2_kernel<Index>, smaller(C, int64_t{1} << 30),
-                                       block_threads(larger(O * 3 * 3, B * H * W), C), 0, stream, x, w, d_y,
-                                       d_x, d_w, B, C, H, W, O);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(conv2d_backward_part2_kernel<Index>, smaller(C, int64_t{1} << 30),
+                block_threads(larger(O * 3 * 3, B * H * W), C), 0, stream, x, w, d_y, d_x, d_w, B, C, H, W,
+                O);
 }
 
 }  // namespace
@@ -159,7 +157,7 @@ extern "C" int conv2d_backward_cuda(const float* x, const float* w, const float*
                           {6, d_w, {O, C, 3, 3}, kMayBeNull},
                           {7, d_bias, {O}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && (O == 0 || C == 0) && O == 0) return 0;
+  if ((B == 0 || C == 0 || H == 0 || W == 0) && O == 0) return 0;
   if (double(B) * double(C) * double(H) * double(W) * double(3) * double(3) > 4e18)
     return status_of(KGEN_TOO_LARGE);
   const bool small = larger(larger(larger(B * C * H * W, O * C * 3 * 3), O), B * O * P * Q) < 1073741824;

@@ -4,13 +4,16 @@
 //
 // Phase 1: threads share O, neighbours along Q.
 // Phase 2: threads share C, neighbours along J.
-// Bytes that conv2d_backward must move: 4 * W * H * B * C + 4 * Q * P * O * B + 4 * O + 36 * O * C
-//   read, 4 * W * H * B * C + 4 * O + 36 * O * C written.
+// Bytes that conv2d_backward must move: 4 * W * H * B * C + 4 * Q * P * O * B + 4 * O + 36 * O * C read, 4 *
+//   W * H * B * C + 4 * O + 36 * O * C written.
+// Operations: 12 * W + 9 * W * H * O * B * C + 9 * W * H * B * C + 3 * Q + Q * P * O * B + 9 * Q * P * O * B
+//   * C + 12 * H + 3 * P of add; 12 * W + 3 * Q + 12 * H + 3 * P of sub; 9 * W * H * O * B * C + Q + 9 * Q *
+//   P * O * B * C + P of mul; 6 * W + 6 * H of div; 3 * W + 3 * H of rem.
 
 #include "conv2d_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
@@ -20,9 +23,19 @@
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int conv2d_backward_openmp(const float* x, const float* w, const float* bias, const float* d_y,
+                                      float* d_x, float* d_w, float* d_bias, int64_t B, int64_t C, int64_t H,
+                                      int64_t W, int64_t O) {
+  BY_SET(return launch_conv2d_backward(x, w, bias, d_y, d_x, d_w, d_bias, B, C, H, W, O))
+}
+
+extern "C" const char* conv2d_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -35,34 +48,34 @@ void conv2d_backward(const float* x, const float* w, const float* bias, const fl
                      float* d_w, float* d_bias, int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  in_parallel(
-      product_of(B, O, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384, [&]() IN_SET {
-        OMP(omp for schedule(static) nowait)
-        for (int64_t o = 0; o < O; ++o) {
-          if (d_bias != nullptr) {
-            float sum_d_y = 0.0f;
-            if (bias != nullptr) {
-              sum_d_y = 0.0f;
-              for (int64_t b = 0; b < B; ++b) {
-                for (int64_t p = 0; p < P; ++p) {
-                  // One pass along q: sum_d_y.
-                  for (int64_t q_block = 0; q_block < Q; q_block += 4096) {
-                    Sum<float, kLanes32> sum_d_y_lanes = 0.0f;
-                    for_lanes<kLanes32>(q_block, smaller(q_block + 4096, Q),
-                                        [=, &sum_d_y_lanes](int64_t q, auto active) IN_SET {
-                                          sum_d_y_lanes +=
-                                              keep(active, load(&d_y[((b * O + o) * P + p) * Q + q], active),
-                                                   0.0f);
-                                        });
-                    sum_d_y += across(sum_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
+  in_parallel(product_of(B, O, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384,
+              [&]() IN_SET {
+                OMP(omp for schedule(static) nowait)
+                for (int64_t o = 0; o < O; ++o) {
+                  if (d_bias != nullptr) {
+                    float sum_d_y = 0.0f;
+                    if (bias != nullptr) {
+                      sum_d_y = 0.0f;
+                      for (int64_t b = 0; b < B; ++b) {
+                        for (int64_t p = 0; p < P; ++p) {
+                          // One pass along q: sum_d_y.
+                          for (int64_t q_block = 0; q_block < Q; q_block += 4096) {
+                            Sum<float, kLanes32> sum_d_y_lanes = 0.0f;
+                            for_lanes<kLanes32>(
+                                q_block, smaller(q_block + 4096, Q),
+                                [=, &sum_d_y_lanes](int64_t q, auto active) IN_SET {
+                                  sum_d_y_lanes +=
+                                      keep(active, load(&d_y[((b * O + o) * P + p) * Q + q], active), 0.0f);
+                                });
+                            sum_d_y += across(sum_d_y_lanes, Plus());
+                          }
+                        }
+                      }
+                    }
+                    d_bias[o] = bias != nullptr ? sum_d_y : 0.0f;
                   }
                 }
-              }
-            }
-            d_bias[o] = bias != nullptr ? sum_d_y : 0.0f;
-          }
-        }
-      });
+              });
   in_parallel(
       product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 16384,
       [&]() IN_SET {
@@ -89,8 +102,7 @@ void conv2d_backward(const float* x, const float* w, const float* bias, const fl
                                                      2 * q + j - 1, W, active, 0.0f)
                                                : 0.0f));
                             });
-                        sum_d_y_x +=
-                            across(sum_d_y_x_lanes, [](auto one, auto other) IN_SET { return one + other; });
+                        sum_d_y_x += across(sum_d_y_x_lanes, Plus());
                       }
                     }
                   }
@@ -151,7 +163,7 @@ int launch_conv2d_backward(const float* x, const float* w, const float* bias, co
                           {6, d_w, {O, C, 3, 3}, kMayBeNull},
                           {7, d_bias, {O}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && (O == 0 || C == 0) && O == 0) return 0;
+  if ((B == 0 || C == 0 || H == 0 || W == 0) && O == 0) return 0;
   if (double(B) * double(C) * double(H) * double(W) * double(3) * double(3) > 4e18)
     return status_of(KGEN_TOO_LARGE);
   conv2d_backward(x, w, bias, d_y, d_x, d_w, d_bias, B, C, H, W, O);
@@ -160,19 +172,4 @@ int launch_conv2d_backward(const float* x, const float* w, const float* bias, co
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int conv2d_backward_openmp(const float* x, const float* w, const float* bias, const float* d_y,
-                                      float* d_x, float* d_w, float* d_bias, int64_t B, int64_t C, int64_t H,
-                                      int64_t W, int64_t O) {
-  BY_SET(return launch_conv2d_backward(x, w, bias, d_y, d_x, d_w, d_bias, B, C, H, W, O))
-}
-
-extern "C" const char* conv2d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,14 +2,16 @@
 //
 // conv2d: y[b, o, p, q] = bias[o] + sum of x[b, c, 2p + i - 1, 2q + j - 1] * w[o, c, i, j]
 //
-// Plan: threads share tiles of O x B*P*Q, which are folded in registers, from panels of both sides
-//   that are packed once.
+// Plan: threads share tiles of O x B*P*Q, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Bytes that conv2d must move: 4 * O + 36 * O * C + 4 * C * W * H * B read, 4 * O * B * Q * P written.
+// Operations: 9 * O * C * B * Q * P + O * B * Q * P + 3 * Q + 3 * P of add; 3 * Q + 3 * P of sub; 9 * O * C *
+//   B * Q * P + Q + P of mul.
 
 #include "conv2d.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "conv2d_openmp.cpp"
@@ -19,9 +21,22 @@
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t conv2d_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
+  BY_SET(return workspace_of_conv2d(B, C, H, W, O))
+}
+extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B,
+                             int64_t C, int64_t H, int64_t W, int64_t O, void* workspace,
+                             int64_t workspace_bytes) {
+  BY_SET(return launch_conv2d(x, w, bias, y, B, C, H, W, O, workspace, workspace_bytes))
+}
+
+extern "C" const char* conv2d_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -32,9 +47,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct Conv2dWorkspace {
-  int64_t s_panels, s_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t s_panels, s_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
     const int64_t P = floor_div(H + 2 - 3, 2) + 1;
     const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
@@ -123,22 +136,4 @@ int64_t workspace_of_conv2d(int64_t B, int64_t C, int64_t H, int64_t W, int64_t 
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t conv2d_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
-  BY_SET(return workspace_of_conv2d(B, C, H, W, O))
-}
-extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, float* y, int64_t B,
-                             int64_t C, int64_t H, int64_t W, int64_t O, void* workspace,
-                             int64_t workspace_bytes) {
-  BY_SET(return launch_conv2d(x, w, bias, y, B, C, H, W, O, workspace, workspace_bytes))
-}
-
-extern "C" const char* conv2d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -10,27 +10,26 @@
 // Each element, by named axes:
 //   energy = sum(x * x, W);
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   frames_energy_error explains it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; frames_energy_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -90,6 +89,21 @@ static inline int64_t frames_energy_F(int64_t W) {
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct frames_energy_arguments {
+  const float* x = nullptr;
+  float* energy = nullptr;
+  int64_t W = 0;
+
+  friend int frames_energy_cuda(const frames_energy_arguments& a, void* stream) {
+    return frames_energy_cuda(a.x, a.energy, a.W, stream);
+  }
+  friend int frames_energy_openmp(const frames_energy_arguments& a) {
+    return frames_energy_openmp(a.x, a.energy, a.W);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -110,22 +124,3 @@ static inline const char* frames_energy_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct frames_energy_arguments {
-  const float* x = nullptr;
-  float* energy = nullptr;
-  int64_t W = 0;
-
-  friend int frames_energy_cuda(const frames_energy_arguments& a, void* stream) {
-    return frames_energy_cuda(a.x, a.energy, a.W, stream);
-  }
-  friend int frames_energy_openmp(const frames_energy_arguments& a) {
-    return frames_energy_openmp(a.x, a.energy, a.W);
-  }
-};
-
-#endif

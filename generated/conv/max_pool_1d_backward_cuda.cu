@@ -4,8 +4,9 @@
 //
 // Plan of max_pool_1d_backward_f32: a block for each of B*C, neighbours along W.
 // Kept by each worker: count_x.
-// Bytes that max_pool_1d_backward_f32 must move: 4 * W * C * B + 8 * Q * C * B read, 4 * W * C * B
-//   written.
+// Bytes that max_pool_1d_backward_f32 must move: 4 * W * C * B + 8 * Q * C * B read, 4 * W * C * B written.
+// Operations: 18 * W + 3 * W * C * B + 6 * Q + 3 * Q * C * B of add; 18 * W + 6 * Q of sub; 2 * Q of mul; 12
+//   * W + 3 * W * C * B of div; 3 * W of rem.
 
 #include "max_pool_1d_backward.h"
 
@@ -14,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,14 +25,10 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MaxPool1dBackwardWorkspace {
-  int64_t max_pool_1d_backward_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit MaxPool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
-    (void)W;
     const int64_t Q = floor_div(W - 1, 2) + 1;
-    max_pool_1d_backward_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(Q, 8), 32768, smaller(B * C, 1024)), 1);
+    kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(Q, 8), 32768, smaller(B * C, 1024)), 1);
   }
 };
 
@@ -91,14 +88,10 @@ cudaError_t max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const S
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const int64_t tile_bytes = padded_bytes(Q, 8);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.max_pool_1d_backward_kernel_tiles;
-  if (const cudaError_t error =
-          launch(max_pool_1d_backward_kernel<Index, T>, smaller(B * C, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(larger(Q, W), B * C), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                 stream, x, y, d_y, d_x, B, C, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(max_pool_1d_backward_kernel<Index, T>, smaller(B * C, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(Q, W), B * C), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+                stream, x, y, d_y, d_x, B, C, W, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.

@@ -4,13 +4,14 @@
 //
 // Plan of max_pool_1d_backward_f32: threads share B*C, neighbours along W.
 // Kept by each worker: count_x.
-// Bytes that max_pool_1d_backward_f32 must move: 4 * W * C * B + 8 * Q * C * B read, 4 * W * C * B
-//   written.
+// Bytes that max_pool_1d_backward_f32 must move: 4 * W * C * B + 8 * Q * C * B read, 4 * W * C * B written.
+// Operations: 18 * W + 3 * W * C * B + 6 * Q + 3 * Q * C * B of add; 18 * W + 6 * Q of sub; 2 * Q of mul; 12
+//   * W + 3 * W * C * B of div; 3 * W of rem.
 
 #include "max_pool_1d_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -22,9 +23,31 @@
 #include "max_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t max_pool_1d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t W) {
+  BY_SET(return workspace_of_max_pool_1d_backward(B, C, W))
+}
+extern "C" int max_pool_1d_backward_f32_openmp(const float* x, const float* y, const float* d_y, float* d_x,
+                                               int64_t B, int64_t C, int64_t W, void* workspace,
+                                               int64_t workspace_bytes) {
+  BY_SET(return launch_max_pool_1d_backward<float>(x, y, d_y, d_x, B, C, W, workspace, workspace_bytes))
+}
+
+extern "C" int64_t max_pool_1d_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t W) {
+  BY_SET(return workspace_of_max_pool_1d_backward(B, C, W))
+}
+extern "C" int max_pool_1d_backward_bf16_openmp(const uint16_t* x, const uint16_t* y, const uint16_t* d_y,
+                                                uint16_t* d_x, int64_t B, int64_t C, int64_t W,
+                                                void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_max_pool_1d_backward<BF16>(x, y, d_y, d_x, B, C, W, workspace, workspace_bytes))
+}
+
+extern "C" const char* max_pool_1d_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -35,9 +58,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MaxPool1dBackwardWorkspace {
-  int64_t count_x, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t count_x, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MaxPool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count_x = reserve(thread_bytes, Q, 8);
@@ -127,31 +148,4 @@ int64_t workspace_of_max_pool_1d_backward(int64_t B, int64_t C, int64_t W) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t max_pool_1d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t W) {
-  BY_SET(return workspace_of_max_pool_1d_backward(B, C, W))
-}
-extern "C" int max_pool_1d_backward_f32_openmp(const float* x, const float* y, const float* d_y, float* d_x,
-                                               int64_t B, int64_t C, int64_t W, void* workspace,
-                                               int64_t workspace_bytes) {
-  BY_SET(return launch_max_pool_1d_backward<float>(x, y, d_y, d_x, B, C, W, workspace, workspace_bytes))
-}
-
-extern "C" int64_t max_pool_1d_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t W) {
-  BY_SET(return workspace_of_max_pool_1d_backward(B, C, W))
-}
-extern "C" int max_pool_1d_backward_bf16_openmp(const uint16_t* x, const uint16_t* y, const uint16_t* d_y,
-                                                uint16_t* d_x, int64_t B, int64_t C, int64_t W,
-                                                void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_max_pool_1d_backward<BF16>(x, y, d_y, d_x, B, C, W, workspace, workspace_bytes))
-}
-
-extern "C" const char* max_pool_1d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

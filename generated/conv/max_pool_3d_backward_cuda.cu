@@ -4,8 +4,10 @@
 //
 // Plan of max_pool_3d_backward_f32: a block for each of B*C, neighbours along W.
 // Kept by each worker: count_x.
-// Bytes that max_pool_3d_backward_f32 must move: 4 * W * H * D * C * B + 8 * Q * P * O * C * B read, 4
-//   * W * H * D * C * B written.
+// Bytes that max_pool_3d_backward_f32 must move: 4 * W * H * D * C * B + 8 * Q * P * O * C * B read, 4 * W *
+//   H * D * C * B written.
+// Operations: 2 * Q + 8 * Q * P * O * C * B + 2 * P + 2 * O of add; Q + P + O of mul; 4 * W + W * H * D * C *
+//   B + 4 * H + 4 * D of div.
 
 #include "max_pool_3d_backward.h"
 
@@ -13,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,17 +25,12 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MaxPool3dBackwardWorkspace {
-  int64_t max_pool_3d_backward_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit MaxPool3dBackwardWorkspace(int64_t B, int64_t C, int64_t D, int64_t H, int64_t W) {
-    (void)D;
-    (void)H;
-    (void)W;
     const int64_t O = floor_div(D, 2);
     const int64_t P = floor_div(H, 2);
     const int64_t Q = floor_div(W, 2);
-    max_pool_3d_backward_kernel_tiles =
+    kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(O * P * Q, 8), 32768, smaller(B * C, 1024)), 1);
   }
 };
@@ -121,17 +118,13 @@ cudaError_t max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const S
   const int64_t Q = floor_div(W, 2);
   const int64_t tile_bytes = padded_bytes(O * P * Q, 8);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.max_pool_3d_backward_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({x, d_x}) && W % (16 / kBytes<T>) == 0;
-  if (const cudaError_t error = launch(
-          wide ? max_pool_3d_backward_kernel<true, Index, T> : max_pool_3d_backward_kernel<false, Index, T>,
-          smaller(B * C, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(O * P * Q, D * H * W), B * C),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, d_y, d_x, B, C, D, H, W,
-          tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      wide ? max_pool_3d_backward_kernel<true, Index, T> : max_pool_3d_backward_kernel<false, Index, T>,
+      smaller(B * C, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(O * P * Q, D * H * W), B * C),
+      512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, d_y, d_x, B, C, D, H, W, tiles,
+      tile_bytes);
 }
 
 // Checks the arguments, then runs.

@@ -4,13 +4,15 @@
 //
 // Plan of max_pool_3d_backward_f32: threads share B*C, neighbours along W.
 // Kept by each worker: count_x.
-// Bytes that max_pool_3d_backward_f32 must move: 4 * W * H * D * C * B + 8 * Q * P * O * C * B read, 4
-//   * W * H * D * C * B written.
+// Bytes that max_pool_3d_backward_f32 must move: 4 * W * H * D * C * B + 8 * Q * P * O * C * B read, 4 * W *
+//   H * D * C * B written.
+// Operations: 2 * Q + 8 * Q * P * O * C * B + 2 * P + 2 * O of add; Q + P + O of mul; 4 * W + W * H * D * C *
+//   B + 4 * H + 4 * D of div.
 
 #include "max_pool_3d_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "max_pool_3d_backward_openmp.cpp"
@@ -20,9 +22,33 @@
 #include "max_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t max_pool_3d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t D, int64_t H,
+                                                             int64_t W) {
+  BY_SET(return workspace_of_max_pool_3d_backward(B, C, D, H, W))
+}
+extern "C" int max_pool_3d_backward_f32_openmp(const float* x, const float* y, const float* d_y, float* d_x,
+                                               int64_t B, int64_t C, int64_t D, int64_t H, int64_t W,
+                                               void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_max_pool_3d_backward<float>(x, y, d_y, d_x, B, C, D, H, W, workspace, workspace_bytes))
+}
+
+extern "C" int64_t max_pool_3d_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t D, int64_t H,
+                                                              int64_t W) {
+  BY_SET(return workspace_of_max_pool_3d_backward(B, C, D, H, W))
+}
+extern "C" int max_pool_3d_backward_bf16_openmp(const uint16_t* x, const uint16_t* y, const uint16_t* d_y,
+                                                uint16_t* d_x, int64_t B, int64_t C, int64_t D, int64_t H,
+                                                int64_t W, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_max_pool_3d_backward<BF16>(x, y, d_y, d_x, B, C, D, H, W, workspace, workspace_bytes))
+}
+
+extern "C" const char* max_pool_3d_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -33,9 +59,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MaxPool3dBackwardWorkspace {
-  int64_t count_x, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t count_x, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MaxPool3dBackwardWorkspace(int64_t B, int64_t C, int64_t D, int64_t H, int64_t W) {
     const int64_t O = floor_div(D, 2);
     const int64_t P = floor_div(H, 2);
@@ -148,33 +172,4 @@ int64_t workspace_of_max_pool_3d_backward(int64_t B, int64_t C, int64_t D, int64
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t max_pool_3d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t D, int64_t H,
-                                                             int64_t W) {
-  BY_SET(return workspace_of_max_pool_3d_backward(B, C, D, H, W))
-}
-extern "C" int max_pool_3d_backward_f32_openmp(const float* x, const float* y, const float* d_y, float* d_x,
-                                               int64_t B, int64_t C, int64_t D, int64_t H, int64_t W,
-                                               void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_max_pool_3d_backward<float>(x, y, d_y, d_x, B, C, D, H, W, workspace, workspace_bytes))
-}
-
-extern "C" int64_t max_pool_3d_backward_bf16_openmp_workspace(int64_t B, int64_t C, int64_t D, int64_t H,
-                                                              int64_t W) {
-  BY_SET(return workspace_of_max_pool_3d_backward(B, C, D, H, W))
-}
-extern "C" int max_pool_3d_backward_bf16_openmp(const uint16_t* x, const uint16_t* y, const uint16_t* d_y,
-                                                uint16_t* d_x, int64_t B, int64_t C, int64_t D, int64_t H,
-                                                int64_t W, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_max_pool_3d_backward<BF16>(x, y, d_y, d_x, B, C, D, H, W, workspace, workspace_bytes))
-}
-
-extern "C" const char* max_pool_3d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,11 +4,12 @@
 //
 // Plan of max_pool_3d_f32: threads share B*C, O, P, Q, neighbours along Q.
 // Bytes that max_pool_3d_f32 must move: 4 * W * H * D * C * B read, 4 * C * B * Q * P * O written.
+// Operations: 2 * Q + 2 * P + 2 * O of add; Q + P + O of mul; 8 * C * B * Q * P * O of max.
 
 #include "max_pool_3d.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -20,9 +21,23 @@
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int max_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
+                                      int64_t W) {
+  BY_SET(return launch_max_pool_3d<float>(x, y, B, C, D, H, W))
+}
+
+extern "C" int max_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
+                                       int64_t H, int64_t W) {
+  BY_SET(return launch_max_pool_3d<BF16>(x, y, B, C, D, H, W))
+}
+
+extern "C" const char* max_pool_3d_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -85,23 +100,4 @@ int launch_max_pool_3d(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, i
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int max_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
-                                      int64_t W) {
-  BY_SET(return launch_max_pool_3d<float>(x, y, B, C, D, H, W))
-}
-
-extern "C" int max_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B, int64_t C, int64_t D,
-                                       int64_t H, int64_t W) {
-  BY_SET(return launch_max_pool_3d<BF16>(x, y, B, C, D, H, W))
-}
-
-extern "C" const char* max_pool_3d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,8 +4,11 @@
 //
 // Plan: a block for each of B*C, neighbours along W.
 // Kept by each worker: count_x.
-// Bytes that max_pool_backward must move: 4 * W * H * C * B + 8 * Q * P * C * B read, 4 * W * H * C *
-//   B written.
+// Bytes that max_pool_backward must move: 4 * W * H * C * B + 8 * Q * P * C * B read, 4 * W * H * C * B
+//   written.
+// Operations: 18 * W + 9 * W * H * C * B + 6 * Q + 9 * Q * P * C * B + 18 * H + 6 * P of add; 18 * W + 6 * Q
+//   + 18 * H + 6 * P of sub; 2 * Q + 2 * P of mul; 12 * W + 9 * W * H * C * B + 12 * H of div; 3 * W + 3 * H
+//   of rem.
 
 #include "max_pool_backward.h"
 
@@ -14,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,16 +27,11 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MaxPoolBackwardWorkspace {
-  int64_t max_pool_backward_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit MaxPoolBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    (void)H;
-    (void)W;
     const int64_t P = floor_div(H - 1, 2) + 1;
     const int64_t Q = floor_div(W - 1, 2) + 1;
-    max_pool_backward_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(P * Q, 8), 32768, smaller(B * C, 1024)), 1);
+    kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(P * Q, 8), 32768, smaller(B * C, 1024)), 1);
   }
 };
 
@@ -111,14 +109,11 @@ cudaError_t max_pool_backward(const float* x, const float* y, const float* d_y, 
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const int64_t tile_bytes = padded_bytes(P * Q, 8);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.max_pool_backward_kernel_tiles;
-  if (const cudaError_t error = launch(
-          max_pool_backward_kernel<Index>, smaller(B * C, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(P * Q, H * W), B * C), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, x, y, d_y, d_x, B, C, H, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(max_pool_backward_kernel<Index>, smaller(B * C, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(P * Q, H * W), B * C),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, d_y, d_x, B, C, H, W,
+                tiles, tile_bytes);
 }
 
 }  // namespace

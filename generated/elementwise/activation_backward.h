@@ -11,33 +11,52 @@
 //   real d_y_scaled = d_y * derivative(act, present(bias) ? x + bias : x);
 //   d_x = d_y_scaled;
 //   d_bias = present(bias) ? sum(d_y_scaled, rows) : 0;
+// with the functions:
+//   template <class V> V squared_relu(V v) { V r = max(v, 0); return r * r; }
+//
+//   real relu_derivative(real v) {
+//     return v > 0 ? 1 : 0;
+//   }
+//
+//   real gelu_derivative(real v) {
+//     return 0.5 * (1 + erf(0.7071067811865476 * v)) + 0.3989422804014327 * v * exp(-0.5 * v * v);
+//   }
+//
+//   real silu_derivative(real v) {
+//     return sigmoid(v) * (1 + v * sigmoid(-v));
+//   }
+//
+//   real squared_relu_derivative(real v) {
+//     real r = max(v, 0);
+//     real d_r = 2 * r;
+//     return v > 0 ? d_r : v == 0 ? r : 0;
+//   }
 // with act = relu or gelu or silu or squared_relu
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
-//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what
-//   is in it does not matter; calls in two streams need two. What the function allocates is taken and
-//   given back in the stream: a graph that captures that can be no child of another.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the
+//   bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls
+//   in two streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   activation_backward_error explains it.
 
@@ -181,58 +200,15 @@ const char* activation_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
-#endif
 
-// What a status means.
-static inline const char* activation_backward_error(int status) {
-  if ((status & 255) == KGEN_CUDA_ERROR)
-    return "a CUDA call failed: the bits above the kind are its cudaError_t";
-  switch (status) {
-    case 0: return "success";
-    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
-    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
-    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
-    case KGEN_NULL | 1 << 8: return "x must not be null";
-    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
-    case KGEN_TOO_LARGE | 2 << 8: return "bias has more bytes than can be counted";
-    case KGEN_MISALIGNED | 2 << 8: return "bias must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap bias";
-    case KGEN_TOO_LARGE | 3 << 8: return "d_y has more bytes than can be counted";
-    case KGEN_NULL | 3 << 8: return "d_y must not be null";
-    case KGEN_MISALIGNED | 3 << 8: return "d_y must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap d_y";
-    case KGEN_TOO_LARGE | 4 << 8: return "d_x has more bytes than can be counted";
-    case KGEN_MISALIGNED | 4 << 8: return "d_x must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap d_x";
-    case KGEN_TOO_LARGE | 5 << 8: return "d_bias has more bytes than can be counted";
-    case KGEN_MISALIGNED | 5 << 8: return "d_bias must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap d_bias";
-    case KGEN_NEGATIVE_SIZE | 6 << 8: return "rows must not be negative";
-    case KGEN_NEGATIVE_SIZE | 7 << 8: return "N must not be negative";
-    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "d_x must not overlap x";
-    case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "d_bias must not overlap x";
-    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "d_x must not overlap bias";
-    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "d_bias must not overlap bias";
-    case KGEN_OVERLAP | 4 << 8 | 3 << 18: return "d_x must not overlap d_y";
-    case KGEN_OVERLAP | 5 << 8 | 3 << 18: return "d_bias must not overlap d_y";
-    case KGEN_OVERLAP | 4 << 8 | 5 << 18: return "d_x must not overlap d_bias";
-    default: return "unknown status";
-  }
-}
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
 struct activation_backward_relu_f32_arguments {
   const float* x = nullptr;
   const float* bias = nullptr;
   const float* d_y = nullptr;
   float* d_x = nullptr;
   float* d_bias = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
+  int64_t rows = 0, N = 0;
 
   friend int activation_backward_cuda(const activation_backward_relu_f32_arguments& a, void* stream) {
     return activation_backward_relu_f32_cuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, stream);
@@ -247,8 +223,7 @@ struct activation_backward_relu_bf16_arguments {
   const uint16_t* d_y = nullptr;
   uint16_t* d_x = nullptr;
   uint16_t* d_bias = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
+  int64_t rows = 0, N = 0;
 
   friend int activation_backward_cuda(const activation_backward_relu_bf16_arguments& a, void* stream) {
     return activation_backward_relu_bf16_cuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, stream);
@@ -263,8 +238,7 @@ struct activation_backward_relu_f16_arguments {
   const uint16_t* d_y = nullptr;
   uint16_t* d_x = nullptr;
   uint16_t* d_bias = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
+  int64_t rows = 0, N = 0;
 
   friend int activation_backward_cuda(const activation_backward_relu_f16_arguments& a, void* stream) {
     return activation_backward_relu_f16_cuda(a.x, a.bias, a.d_y, a.d_x, a.d_bias, a.rows, a.N, stream);
@@ -280,8 +254,7 @@ struct activation_backward_arguments {
   const T* d_y = nullptr;
   T* d_x = nullptr;
   T* d_bias = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
+  int64_t rows = 0, N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
 
@@ -321,3 +294,41 @@ using activation_backward_squared_relu_f16_arguments =
                                   activation_backward_squared_relu_f16_openmp>;
 
 #endif
+
+// What a status means.
+static inline const char* activation_backward_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "x must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
+    case KGEN_TOO_LARGE | 2 << 8: return "bias has more bytes than can be counted";
+    case KGEN_MISALIGNED | 2 << 8: return "bias must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap bias";
+    case KGEN_TOO_LARGE | 3 << 8: return "d_y has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "d_y must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "d_y must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap d_y";
+    case KGEN_TOO_LARGE | 4 << 8: return "d_x has more bytes than can be counted";
+    case KGEN_MISALIGNED | 4 << 8: return "d_x must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap d_x";
+    case KGEN_TOO_LARGE | 5 << 8: return "d_bias has more bytes than can be counted";
+    case KGEN_MISALIGNED | 5 << 8: return "d_bias must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap d_bias";
+    case KGEN_NEGATIVE_SIZE | 6 << 8: return "rows must not be negative";
+    case KGEN_NEGATIVE_SIZE | 7 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "d_x must not overlap x";
+    case KGEN_OVERLAP | 5 << 8 | 1 << 18: return "d_bias must not overlap x";
+    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "d_x must not overlap bias";
+    case KGEN_OVERLAP | 5 << 8 | 2 << 18: return "d_bias must not overlap bias";
+    case KGEN_OVERLAP | 4 << 8 | 3 << 18: return "d_x must not overlap d_y";
+    case KGEN_OVERLAP | 5 << 8 | 3 << 18: return "d_bias must not overlap d_y";
+    case KGEN_OVERLAP | 4 << 8 | 5 << 18: return "d_x must not overlap d_bias";
+    default: return "unknown status";
+  }
+}

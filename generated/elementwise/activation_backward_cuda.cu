@@ -2,11 +2,10 @@
 //
 // activation_backward: The gradient of activation by x and bias, given that of y
 //
-// Phase 1 of activation_backward_relu_f32: a thread for each of N, neighbours along N, where size(N)
-//   >= 4096.
+// Phase 1 of activation_backward_relu_f32: a thread for each of N, neighbours along N, where size(N) >= 4096.
 // Phase 2: a block for each of N, neighbours along N, unless size(N) >= 4096.
-// Bytes that activation_backward_relu_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows
-//   written.
+// Bytes that activation_backward_relu_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
+// Operations: 2 * N * rows of add; N * rows of mul.
 
 #include "activation_backward.h"
 
@@ -14,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -71,8 +70,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
           sum_d_y_scaled_own += d_y_scaled;
         }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
       }
       if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
     }
@@ -93,14 +91,12 @@ cudaError_t activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, 
                                      cudaStream_t stream) {
   if (N >= 4096) {
     if (const cudaError_t error = launch(activation_backward_relu_part1_kernel<Index, T>, ceil_div(N, 256),
-                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   } else {
     if (const cudaError_t error =
             launch(activation_backward_relu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
-                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   }
   return cudaSuccess;
@@ -158,8 +154,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                                                     0.3989423f * v * expf(-0.5f * v * v));
           sum_d_y_scaled_own += d_y_scaled;
         }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
       }
       if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
     }
@@ -181,14 +176,12 @@ cudaError_t activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, 
                                      cudaStream_t stream) {
   if (N >= 4096) {
     if (const cudaError_t error = launch(activation_backward_gelu_part1_kernel<Index, T>, ceil_div(N, 256),
-                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   } else {
     if (const cudaError_t error =
             launch(activation_backward_gelu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
-                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   }
   return cudaSuccess;
@@ -243,8 +236,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
           sum_d_y_scaled_own += d_y_scaled;
         }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
       }
       if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
     }
@@ -265,14 +257,12 @@ cudaError_t activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, 
                                      cudaStream_t stream) {
   if (N >= 4096) {
     if (const cudaError_t error = launch(activation_backward_silu_part1_kernel<Index, T>, ceil_div(N, 256),
-                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                                         256, 0, stream, x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   } else {
     if (const cudaError_t error =
             launch(activation_backward_silu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
-                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   }
   return cudaSuccess;
@@ -335,8 +325,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
           sum_d_y_scaled_own += d_y_scaled;
         }
-        sum_d_y_scaled =
-            sum_d_y_scaled + block_fold(sum_d_y_scaled_own, [](float a, float b) { return float(a + b); });
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
       }
       if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
     }
@@ -360,14 +349,12 @@ cudaError_t activation_backward_squared_relu(const Stored<T>* x, const Stored<T>
   if (N >= 4096) {
     if (const cudaError_t error =
             launch(activation_backward_squared_relu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream,
-                   x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                   x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   } else {
     if (const cudaError_t error =
             launch(activation_backward_squared_relu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
-                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N);
-        error != cudaSuccess)
+                   block_threads(rows, N), 512, stream, x, bias, d_y, d_x, d_bias, rows, N))
       return error;
   }
   return cudaSuccess;
@@ -384,7 +371,7 @@ int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, 
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (N == 0) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   return cuda_status(small ? run(x, bias, d_y, d_x, d_bias, rows, N, queue)

@@ -3,13 +3,13 @@
 // activation_backward: The gradient of activation by x and bias, given that of y
 //
 // Plan of activation_backward_relu_f32: threads share N, neighbours along N.
-// Bytes that activation_backward_relu_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows
-//   written.
+// Bytes that activation_backward_relu_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
+// Operations: 2 * N * rows of add; N * rows of mul.
 
 #include "activation_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "activation_backward_openmp.cpp"
@@ -19,9 +19,45 @@
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ACTIVATION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                    \
+  extern "C" int activation_backward_relu_##NAME##_openmp(const STORED* x, const STORED* bias,            \
+                                                          const STORED* d_y, STORED* d_x, STORED* d_bias, \
+                                                          int64_t rows, int64_t N) {                      \
+    BY_SET(return launch_activation_backward_relu_f32<T>(x, bias, d_y, d_x, d_bias, rows, N))             \
+  }
+ACTIVATION_BACKWARD_FUNCTIONS(f32, float, float)
+ACTIVATION_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
+ACTIVATION_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ACTIVATION_BACKWARD_OTHER_FUNCTIONS(NAME, STORED, KERNEL, T)                                         \
+  extern "C" int64_t activation_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                \
+    BY_SET(return workspace_of_activation_backward(rows, N))                                                 \
+  }                                                                                                          \
+  extern "C" int activation_backward_##NAME##_openmp(const STORED* x, const STORED* bias, const STORED* d_y, \
+                                                     STORED* d_x, STORED* d_bias, int64_t rows, int64_t N,   \
+                                                     void* workspace, int64_t workspace_bytes) {             \
+    BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace>(                      \
+        x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_##KERNEL<T>))    \
+  }
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_f32, float, gelu, float)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_f16, uint16_t, gelu, F16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_f32, float, silu, float)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_bf16, uint16_t, silu, BF16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_f16, uint16_t, silu, F16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f32, float, squared_relu, float)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
+ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)
+
+extern "C" const char* activation_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -79,9 +115,7 @@ void activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, const S
 
 // Where the intermediates lie in the workspace.
 struct ActivationBackwardGeluWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit ActivationBackwardGeluWorkspace(int64_t rows, int64_t N) {
     d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
     d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
@@ -164,7 +198,7 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
                                     sum_d_y_scaled_lanes +=
                                         keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
                                   });
-              sum_d_y_scaled += across(sum_d_y_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
             }
           }
           d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
@@ -174,24 +208,10 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
   }
 }
 
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardSiluWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit ActivationBackwardSiluWorkspace(int64_t rows, int64_t N) {
-    d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
-    d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 template <class T>
 void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y, Stored<T>* d_x,
                               Stored<T>* d_bias, int64_t rows, int64_t N, char* workspace, int64_t threads) {
-  const ActivationBackwardSiluWorkspace space(rows, N);
+  const ActivationBackwardGeluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
@@ -259,7 +279,7 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
                                     sum_d_y_scaled_lanes +=
                                         keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
                                   });
-              sum_d_y_scaled += across(sum_d_y_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
             }
           }
           d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
@@ -269,25 +289,11 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
   }
 }
 
-// Where the intermediates lie in the workspace.
-struct ActivationBackwardSquaredReluWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit ActivationBackwardSquaredReluWorkspace(int64_t rows, int64_t N) {
-    d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
-    d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 template <class T>
 void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
                                       Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
                                       char* workspace, int64_t threads) {
-  const ActivationBackwardSquaredReluWorkspace space(rows, N);
+  const ActivationBackwardGeluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
@@ -359,7 +365,7 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
                                     sum_d_y_scaled_lanes +=
                                         keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
                                   });
-              sum_d_y_scaled += across(sum_d_y_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
             }
           }
           d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
@@ -380,7 +386,7 @@ int launch_activation_backward_relu_f32(const Stored<T>* x, const Stored<T>* bia
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (N == 0) return 0;
   activation_backward_relu<T>(x, bias, d_y, d_x, d_bias, rows, N);
   return 0;
 }
@@ -397,7 +403,7 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (N == 0) return 0;
   const Space space(rows, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
@@ -406,57 +412,12 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
 int64_t workspace_of_activation_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
-  return bytes_of_team(Space(rows, N));
+  if (N == 0) return 0;
+  return bytes_of_team(ActivationBackwardGeluWorkspace(rows, N));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ACTIVATION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                    \
-  extern "C" int activation_backward_relu_##NAME##_openmp(const STORED* x, const STORED* bias,            \
-                                                          const STORED* d_y, STORED* d_x, STORED* d_bias, \
-                                                          int64_t rows, int64_t N) {                      \
-    BY_SET(return launch_activation_backward_relu_f32<T>(x, bias, d_y, d_x, d_bias, rows, N))             \
-  }
-ACTIVATION_BACKWARD_FUNCTIONS(f32, float, float)
-ACTIVATION_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
-ACTIVATION_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ACTIVATION_BACKWARD_OTHER_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                  \
-  extern "C" int64_t activation_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                \
-    BY_SET(return workspace_of_activation_backward<SPACE>(rows, N))                                          \
-  }                                                                                                          \
-  extern "C" int activation_backward_##NAME##_openmp(const STORED* x, const STORED* bias, const STORED* d_y, \
-                                                     STORED* d_x, STORED* d_bias, int64_t rows, int64_t N,   \
-                                                     void* workspace, int64_t workspace_bytes) {             \
-    BY_SET(return launch_activation_backward_gelu_f32<SPACE>(                                                \
-        x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_##KERNEL<T>))    \
-  }
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_f32, ActivationBackwardGeluWorkspace, float, gelu, float)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_bf16, ActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_f16, ActivationBackwardGeluWorkspace, uint16_t, gelu, F16)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_f32, ActivationBackwardSiluWorkspace, float, silu, float)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_bf16, ActivationBackwardSiluWorkspace, uint16_t, silu, BF16)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(silu_f16, ActivationBackwardSiluWorkspace, uint16_t, silu, F16)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f32, ActivationBackwardSquaredReluWorkspace, float,
-                                    squared_relu, float)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_bf16, ActivationBackwardSquaredReluWorkspace, uint16_t,
-                                    squared_relu, BF16)
-ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f16, ActivationBackwardSquaredReluWorkspace, uint16_t,
-                                    squared_relu, F16)
-
-extern "C" const char* activation_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

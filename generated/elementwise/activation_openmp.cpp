@@ -4,11 +4,12 @@
 //
 // Plan of activation_relu_f32: threads share rows, N, neighbours along N.
 // Bytes that activation_relu_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
+// Operations: N * rows each of add, max.
 
 #include "activation.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "activation_openmp.cpp"
@@ -18,9 +19,32 @@
 #include "activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                                     \
+  extern "C" int activation_##NAME##_openmp(const STORED* x, const STORED* bias, STORED* y, int64_t rows, \
+                                            int64_t N) {                                                  \
+    BY_SET(return launch_activation(x, bias, y, rows, N, activation_##KERNEL<T>))                         \
+  }
+ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
+ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
+ACTIVATION_FUNCTIONS(relu_f16, uint16_t, relu, F16)
+ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
+ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+ACTIVATION_FUNCTIONS(gelu_f16, uint16_t, gelu, F16)
+ACTIVATION_FUNCTIONS(silu_f32, float, silu, float)
+ACTIVATION_FUNCTIONS(silu_bf16, uint16_t, silu, BF16)
+ACTIVATION_FUNCTIONS(silu_f16, uint16_t, silu, F16)
+ACTIVATION_FUNCTIONS(squared_relu_f32, float, squared_relu, float)
+ACTIVATION_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
+ACTIVATION_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)
+
+extern "C" const char* activation_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -132,32 +156,4 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                                     \
-  extern "C" int activation_##NAME##_openmp(const STORED* x, const STORED* bias, STORED* y, int64_t rows, \
-                                            int64_t N) {                                                  \
-    BY_SET(return launch_activation(x, bias, y, rows, N, activation_##KERNEL<T>))                         \
-  }
-ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
-ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
-ACTIVATION_FUNCTIONS(relu_f16, uint16_t, relu, F16)
-ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
-ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
-ACTIVATION_FUNCTIONS(gelu_f16, uint16_t, gelu, F16)
-ACTIVATION_FUNCTIONS(silu_f32, float, silu, float)
-ACTIVATION_FUNCTIONS(silu_bf16, uint16_t, silu, BF16)
-ACTIVATION_FUNCTIONS(silu_f16, uint16_t, silu, F16)
-ACTIVATION_FUNCTIONS(squared_relu_f32, float, squared_relu, float)
-ACTIVATION_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
-ACTIVATION_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)
-
-extern "C" const char* activation_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

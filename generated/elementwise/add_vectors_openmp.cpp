@@ -4,11 +4,12 @@
 //
 // Plan of add_vectors_f32: threads share N, neighbours along N.
 // Bytes that add_vectors_f32 must move: 8 * N read, 4 * N written.
+// Operations: N of add.
 
 #include "add_vectors.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "add_vectors_openmp.cpp"
@@ -18,9 +19,24 @@
 #include "add_vectors_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ADD_VECTORS_FUNCTIONS(NAME, STORED, T)                                                         \
+  extern "C" int add_vectors_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t N) { \
+    BY_SET(return launch_add_vectors<T>(x, y, z, N))                                                   \
+  }
+ADD_VECTORS_FUNCTIONS(f32, float, float)
+ADD_VECTORS_FUNCTIONS(f64, double, double)
+ADD_VECTORS_FUNCTIONS(bf16, uint16_t, BF16)
+ADD_VECTORS_FUNCTIONS(f16, uint16_t, F16)
+ADD_VECTORS_FUNCTIONS(i32, int32_t, int32_t)
+
+extern "C" const char* add_vectors_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -61,24 +77,4 @@ int launch_add_vectors(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ADD_VECTORS_FUNCTIONS(NAME, STORED, T)                                                         \
-  extern "C" int add_vectors_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t N) { \
-    BY_SET(return launch_add_vectors<T>(x, y, z, N))                                                   \
-  }
-ADD_VECTORS_FUNCTIONS(f32, float, float)
-ADD_VECTORS_FUNCTIONS(f64, double, double)
-ADD_VECTORS_FUNCTIONS(bf16, uint16_t, BF16)
-ADD_VECTORS_FUNCTIONS(f16, uint16_t, F16)
-ADD_VECTORS_FUNCTIONS(i32, int32_t, int32_t)
-
-extern "C" const char* add_vectors_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,11 +4,12 @@
 //
 // Plan of dropout_f32: threads share M, N, neighbours along N.
 // Bytes that dropout_f32 must move: 4 * N * M read, 5 * N * M written.
+// Operations: N * M each of add, div, random; 1 of sub; M of mul.
 
 #include "dropout.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "dropout_openmp.cpp"
@@ -18,9 +19,23 @@
 #include "dropout_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int dropout_f32_openmp(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
+                                  int64_t N) {
+  BY_SET(return launch_dropout<float>(x, rate, seed, y, kept, M, N))
+}
+
+extern "C" int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
+                                   int64_t M, int64_t N) {
+  BY_SET(return launch_dropout<BF16>(x, rate, seed, y, kept, M, N))
+}
+
+extern "C" const char* dropout_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -70,23 +85,4 @@ int launch_dropout(const Stored<T>* x, float rate, int64_t seed, Stored<T>* y, b
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int dropout_f32_openmp(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
-                                  int64_t N) {
-  BY_SET(return launch_dropout<float>(x, rate, seed, y, kept, M, N))
-}
-
-extern "C" int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, uint16_t* y, bool* kept,
-                                   int64_t M, int64_t N) {
-  BY_SET(return launch_dropout<BF16>(x, rate, seed, y, kept, M, N))
-}
-
-extern "C" const char* dropout_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -10,20 +10,18 @@
 // Each element, by named axes:
 //   z = i;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
 // Numbers: whole ones wrap around at the width that they are computed in.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured.
-// Status: 0, or what is wrong with the arguments, checked before anything is written; iota_error
-//   explains it.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; iota_error explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -70,6 +68,16 @@ const char* iota_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct iota_arguments {
+  int32_t* z = nullptr;
+  int64_t N = 0;
+
+  friend int iota_cuda(const iota_arguments& a, void* stream) { return iota_cuda(a.z, a.N, stream); }
+  friend int iota_openmp(const iota_arguments& a) { return iota_openmp(a.z, a.N); }
+};
+
 #endif
 
 // What a status means.
@@ -85,17 +93,3 @@ static inline const char* iota_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct iota_arguments {
-  int32_t* z = nullptr;
-  int64_t N = 0;
-
-  friend int iota_cuda(const iota_arguments& a, void* stream) { return iota_cuda(a.z, a.N, stream); }
-  friend int iota_openmp(const iota_arguments& a) { return iota_openmp(a.z, a.N); }
-};
-
-#endif

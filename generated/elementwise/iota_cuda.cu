@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -38,11 +38,8 @@ template <class Index>
 cudaError_t iota(int32_t* z, int64_t N, cudaStream_t stream) {
   const int elements = aligned({z}) ? 4 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 4 ? iota_kernel<4, Index> : iota_kernel<1, Index>,
-                                       ceil_div(groups, 256), 256, 0, stream, z, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 4 ? iota_kernel<4, Index> : iota_kernel<1, Index>, ceil_div(groups, 256), 256, 0,
+                stream, z, N);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "iota.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "iota_openmp.cpp"
@@ -18,9 +18,15 @@
 #include "iota_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int iota_openmp(int32_t* z, int64_t N) { BY_SET(return launch_iota(z, N)) }
+
+extern "C" const char* iota_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -56,15 +62,4 @@ int launch_iota(int32_t* z, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int iota_openmp(int32_t* z, int64_t N) { BY_SET(return launch_iota(z, N)) }
-
-extern "C" const char* iota_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

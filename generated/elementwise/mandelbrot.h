@@ -20,25 +20,24 @@
 //   count = n;
 // with limit = 256
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; mandelbrot_error
 //   explains it.
 
@@ -90,6 +89,23 @@ const char* mandelbrot_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct mandelbrot_arguments {
+  float x0 = 0;
+  float y0 = 0;
+  float step = 0;
+  int32_t* count = nullptr;
+  int64_t H = 0, W = 0;
+
+  friend int mandelbrot_cuda(const mandelbrot_arguments& a, void* stream) {
+    return mandelbrot_cuda(a.x0, a.y0, a.step, a.count, a.H, a.W, stream);
+  }
+  friend int mandelbrot_openmp(const mandelbrot_arguments& a) {
+    return mandelbrot_openmp(a.x0, a.y0, a.step, a.count, a.H, a.W);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -106,25 +122,3 @@ static inline const char* mandelbrot_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct mandelbrot_arguments {
-  float x0 = 0;
-  float y0 = 0;
-  float step = 0;
-  int32_t* count = nullptr;
-  int64_t H = 0;
-  int64_t W = 0;
-
-  friend int mandelbrot_cuda(const mandelbrot_arguments& a, void* stream) {
-    return mandelbrot_cuda(a.x0, a.y0, a.step, a.count, a.H, a.W, stream);
-  }
-  friend int mandelbrot_openmp(const mandelbrot_arguments& a) {
-    return mandelbrot_openmp(a.x0, a.y0, a.step, a.count, a.H, a.W);
-  }
-};
-
-#endif

@@ -5,6 +5,7 @@
 // Plan of muladd_f32: a thread for each of N, neighbours along N, 4 a thread where arrays and rows are
 //   aligned.
 // Bytes that muladd_f32 must move: 8 * N read, 4 * N written.
+// Operations: N each of add, mul.
 
 #include "muladd.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -42,12 +43,9 @@ cudaError_t muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>
                    cudaStream_t stream) {
   const int elements = aligned({a, b, z}) ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(
-          elements == 16 / kBytes<T> ? muladd_kernel<16 / kBytes<T>, Index, T> : muladd_kernel<1, Index, T>,
-          ceil_div(groups, 256), 256, 0, stream, a, b, c, z, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      elements == 16 / kBytes<T> ? muladd_kernel<16 / kBytes<T>, Index, T> : muladd_kernel<1, Index, T>,
+      ceil_div(groups, 256), 256, 0, stream, a, b, c, z, N);
 }
 
 // Checks the arguments, then runs.

@@ -4,11 +4,12 @@
 //
 // Plan of muladd_f32: threads share N, neighbours along N.
 // Bytes that muladd_f32 must move: 8 * N read, 4 * N written.
+// Operations: N each of add, mul.
 
 #include "muladd.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "muladd_openmp.cpp"
@@ -18,9 +19,22 @@
 #include "muladd_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define MULADD_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
+  extern "C" int muladd_##NAME##_openmp(const STORED* a, const STORED* b, OTHER c, STORED* z, int64_t N) { \
+    BY_SET(return launch_muladd<T>(a, b, c, z, N))                                                         \
+  }
+MULADD_FUNCTIONS(f32, float, float, float)
+MULADD_FUNCTIONS(f64, double, double, double)
+MULADD_FUNCTIONS(bf16, uint16_t, float, BF16)
+
+extern "C" const char* muladd_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -62,22 +76,4 @@ int launch_muladd(const Stored<T>* a, const Stored<T>* b, Value<T> c, Stored<T>*
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define MULADD_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
-  extern "C" int muladd_##NAME##_openmp(const STORED* a, const STORED* b, OTHER c, STORED* z, int64_t N) { \
-    BY_SET(return launch_muladd<T>(a, b, c, z, N))                                                         \
-  }
-MULADD_FUNCTIONS(f32, float, float, float)
-MULADD_FUNCTIONS(f64, double, double, double)
-MULADD_FUNCTIONS(bf16, uint16_t, float, BF16)
-
-extern "C" const char* muladd_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -3,8 +3,9 @@
 // rope_backward: The gradient of rope by x, cosine and sine, given that of y
 //
 // Plan of rope_backward_f32: some threads of a block for each of S, R, neighbours along R.
-// Bytes that rope_backward_f32 must move: 16 * R * H * S * B + 8 * R * S read, 8 * R * H * S * B + 8 *
-//   R * S written.
+// Bytes that rope_backward_f32 must move: 16 * R * H * S * B + 8 * R * S read, 8 * R * H * S * B + 8 * R * S
+//   written.
+// Operations: 5 * R * H * S * B + R * S of add; R * H * S * B + R * S of sub; 8 * R * H * S * B of mul.
 
 #include "rope_backward.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -30,10 +31,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const bool writes = column < items && threadIdx.y == 0;
   const Index s = Index(item / R);
   const Index r = Index(item % R);
-  float sum_high_d_y = 0.0f;
-  float sum_low_d_y = 0.0f;
-  float sum_low_d_y_along_b_h = 0.0f;
-  float sum_high_d_y_along_b_h = 0.0f;
   float sum_high_d_y_own = 0.0f;
   float sum_low_d_y_own = 0.0f;
   float sum_low_d_y_along_b_h_own = 0.0f;
@@ -57,16 +54,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       sum_high_d_y_along_b_h_own += high * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
     }
   }
-  sum_high_d_y =
-      sum_high_d_y + column_fold(sum_high_d_y_own, [](float one, float other) { return float(one + other); });
-  sum_low_d_y =
-      sum_low_d_y + column_fold(sum_low_d_y_own, [](float one, float other) { return float(one + other); });
-  sum_low_d_y_along_b_h =
-      sum_low_d_y_along_b_h +
-      column_fold(sum_low_d_y_along_b_h_own, [](float one, float other) { return float(one + other); });
-  sum_high_d_y_along_b_h =
-      sum_high_d_y_along_b_h +
-      column_fold(sum_high_d_y_along_b_h_own, [](float one, float other) { return float(one + other); });
+  float sum_high_d_y = column_fold(sum_high_d_y_own, Plus());
+  float sum_low_d_y = column_fold(sum_low_d_y_own, Plus());
+  float sum_low_d_y_along_b_h = column_fold(sum_low_d_y_along_b_h_own, Plus());
+  float sum_high_d_y_along_b_h = column_fold(sum_high_d_y_along_b_h_own, Plus());
   if (writes) d_cosine[s * R + r] = sum_high_d_y + sum_low_d_y;
   if (writes) d_sine[s * R + r] = sum_low_d_y_along_b_h - sum_high_d_y_along_b_h;
 }
@@ -76,21 +67,15 @@ cudaError_t rope_backward(const Stored<T>* x, const float* cosine, const float* 
                           Stored<T>* d_x, float* d_cosine, float* d_sine, int64_t B, int64_t S, int64_t H,
                           int64_t R, cudaStream_t stream) {
   const ColumnShape shape(B * H, S * R, 1);
-  if (const cudaError_t error =
-          launch(rope_backward_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
-                 shape.fold_bytes(), stream, x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(rope_backward_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
+                shape.fold_bytes(), stream, x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R);
 }
 
 // Where the intermediates lie in the workspace.
 struct RopeBackwardInPartWorkspace {
-  int64_t rope_backward_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit RopeBackwardInPartWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
-    rope_backward_in_part_kernel_tiles = reserve(
+    kernel_tiles = reserve(
         bytes, workspace_tiles(padded_bytes(B * H, 4) + padded_bytes(B * H, 4), 32768, smaller(S * R, 1024)),
         1);
   }
@@ -126,8 +111,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     __syncthreads();
     if (d_cosine != nullptr) {
-      float sum_high_d_y = 0.0f;
-      float sum_low_d_y = 0.0f;
       float sum_high_d_y_own = 0.0f;
       float sum_low_d_y_own = 0.0f;
       const Index groups = Index((H + 3) / 4);
@@ -149,16 +132,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           }
         }
       }
-      sum_high_d_y = sum_high_d_y +
-                     block_fold(sum_high_d_y_own, [](float one, float other) { return float(one + other); });
-      sum_low_d_y = sum_low_d_y +
-                    block_fold(sum_low_d_y_own, [](float one, float other) { return float(one + other); });
+      float sum_high_d_y = block_fold(sum_high_d_y_own, Plus());
+      float sum_low_d_y = block_fold(sum_low_d_y_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) d_cosine[s * R + r] = sum_high_d_y + sum_low_d_y;
     }
     if (d_sine != nullptr) {
-      float sum_low_d_y_along_b_h = 0.0f;
-      float sum_high_d_y_along_b_h = 0.0f;
       float sum_low_d_y_along_b_h_own = 0.0f;
       float sum_high_d_y_along_b_h_own = 0.0f;
       const Index groups = Index((H + 3) / 4);
@@ -181,12 +160,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           }
         }
       }
-      sum_low_d_y_along_b_h =
-          sum_low_d_y_along_b_h +
-          block_fold(sum_low_d_y_along_b_h_own, [](float one, float other) { return float(one + other); });
-      sum_high_d_y_along_b_h =
-          sum_high_d_y_along_b_h +
-          block_fold(sum_high_d_y_along_b_h_own, [](float one, float other) { return float(one + other); });
+      float sum_low_d_y_along_b_h = block_fold(sum_low_d_y_along_b_h_own, Plus());
+      float sum_high_d_y_along_b_h = block_fold(sum_high_d_y_along_b_h_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) d_sine[s * R + r] = sum_low_d_y_along_b_h - sum_high_d_y_along_b_h;
     }
@@ -201,16 +176,13 @@ cudaError_t rope_backward_in_part(const Stored<T>* x, const float* cosine, const
   const RopeBackwardInPartWorkspace space(B, S, H, R);
   const int64_t tile_bytes = padded_bytes(B * H, 4) + padded_bytes(B * H, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.rope_backward_in_part_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({tiles}) && H % 4 == 0;
-  if (const cudaError_t error = launch(
-          wide ? rope_backward_in_part_kernel<true, Index, T> : rope_backward_in_part_kernel<false, Index, T>,
-          smaller(S * R, in_shared ? int64_t{1} << 30 : 1024), block_threads(B * H, S * R),
-          512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, cosine, sine, d_y, d_x,
-          d_cosine, d_sine, B, S, H, R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      wide ? rope_backward_in_part_kernel<true, Index, T> : rope_backward_in_part_kernel<false, Index, T>,
+      smaller(S * R, in_shared ? int64_t{1} << 30 : 1024), block_threads(B * H, S * R),
+      512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, cosine, sine, d_y, d_x, d_cosine,
+      d_sine, B, S, H, R, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.
@@ -227,7 +199,7 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
                           {6, d_cosine, {S, R}, kMayBeNull},
                           {7, d_sine, {S, R}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || S == 0 || H == 0 || R == 0) && (S == 0 || R == 0)) return 0;
+  if (S == 0 || R == 0) return 0;
   const bool small = larger(B * S * H * 2 * R, S * R) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_cosine != nullptr && d_sine != nullptr) {
@@ -247,7 +219,7 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_rope_backward(int64_t B, int64_t S, int64_t H, int64_t R) {
   if (const int status = check_sizes({{8, B}, {9, S}, {10, H}, {11, R}})) return -status;
-  if ((B == 0 || S == 0 || H == 0 || R == 0) && (S == 0 || R == 0)) return 0;
+  if (S == 0 || R == 0) return 0;
   return RopeBackwardInPartWorkspace(B, S, H, R).bytes;
 }
 

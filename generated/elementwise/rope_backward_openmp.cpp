@@ -2,20 +2,21 @@
 //
 // rope_backward: The gradient of rope by x, cosine and sine, given that of y
 //
-// Phase 1 of rope_backward_f32: threads share B_shares, S, R, neighbours along R, where there are
-//   several B_shares.
+// Phase 1 of rope_backward_f32: threads share B_shares, S, R, neighbours along R, where there are several
+//   B_shares.
 // Phase 2: threads share S, R, neighbours along R, where there are several B_shares.
 // Phase 3: threads share S, R, neighbours along R, unless there are several B_shares.
 // Through the workspace: sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part,
 //   sum_high_d_y_along_b_h_part.
-// Bytes that rope_backward_f32 must move: 16 * R * H * S * B + 8 * R * S read, 8 * R * H * S * B + 8 *
-//   R * S written.
-// Where an output is not wanted: one step after the other.
+// Bytes that rope_backward_f32 must move: 16 * R * H * S * B + 8 * R * S read, 8 * R * H * S * B + 8 * R * S
+//   written.
+// Operations: 5 * R * H * S * B + R * S of add; R * H * S * B + R * S of sub; 8 * R * H * S * B of mul.
+// Where an output is not wanted: rope_backward_in_part does one step after the other.
 
 #include "rope_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -28,9 +29,29 @@
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ROPE_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                           \
+  extern "C" int64_t rope_backward_##NAME##_openmp_workspace(int64_t B, int64_t S, int64_t H, int64_t R) { \
+    BY_SET(return workspace_of_rope_backward<T>(B, S, H, R))                                               \
+  }                                                                                                        \
+  extern "C" int rope_backward_##NAME##_openmp(const STORED* x, const float* cosine, const float* sine,    \
+                                               const STORED* d_y, STORED* d_x, float* d_cosine,            \
+                                               float* d_sine, int64_t B, int64_t S, int64_t H, int64_t R,  \
+                                               void* workspace, int64_t workspace_bytes) {                 \
+    BY_SET(return launch_rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R,         \
+                                          workspace, workspace_bytes))                                     \
+  }
+ROPE_BACKWARD_FUNCTIONS(f32, float, float)
+ROPE_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+ROPE_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* rope_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -41,9 +62,8 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RopeBackwardWorkspace {
-  int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part;
-  int64_t bytes = 0;
-
+  int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part,
+      bytes = 0;
   explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
     (void)H;
     const int64_t B_shares =
@@ -413,9 +433,7 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RopeBackwardInPartWorkspace {
-  int64_t low, high, low_per_b_s_h_r, high_per_b_s_h_r, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t low, high, low_per_b_s_h_r, high_per_b_s_h_r, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit RopeBackwardInPartWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
     low = reserve(thread_bytes, B * H * columns_of(B * H * (kBytes<T> + 8), 512), 4);
     high = reserve(thread_bytes, B * H * columns_of(B * H * (kBytes<T> + 8), 512), 4);
@@ -564,10 +582,8 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
                           sum_low_d_y_lanes, active, load(&low_per_b_s_h_r[b * H + h], active),
                           to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active)));
                     });
-                sum_high_d_y +=
-                    across(sum_high_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-                sum_low_d_y +=
-                    across(sum_low_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
+                sum_high_d_y += across(sum_high_d_y_lanes, Plus());
+                sum_low_d_y += across(sum_low_d_y_lanes, Plus());
               }
             }
             d_cosine[s * R + r] = sum_high_d_y + sum_low_d_y;
@@ -592,10 +608,8 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
                           sum_high_d_y_along_b_h_lanes, active, load(&high_per_b_s_h_r[b * H + h], active),
                           to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active)));
                     });
-                sum_low_d_y_along_b_h += across(sum_low_d_y_along_b_h_lanes,
-                                                [](auto one, auto other) IN_SET { return one + other; });
-                sum_high_d_y_along_b_h += across(sum_high_d_y_along_b_h_lanes,
-                                                 [](auto one, auto other) IN_SET { return one + other; });
+                sum_low_d_y_along_b_h += across(sum_low_d_y_along_b_h_lanes, Plus());
+                sum_high_d_y_along_b_h += across(sum_high_d_y_along_b_h_lanes, Plus());
               }
             }
             d_sine[s * R + r] = sum_low_d_y_along_b_h - sum_high_d_y_along_b_h;
@@ -620,7 +634,7 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
                           {6, d_cosine, {S, R}, kMayBeNull},
                           {7, d_sine, {S, R}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || S == 0 || H == 0 || R == 0) && (S == 0 || R == 0)) return 0;
+  if (S == 0 || R == 0) return 0;
   if (d_x != nullptr && d_cosine != nullptr && d_sine != nullptr) {
     const RopeBackwardWorkspace space(B, S, H, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
@@ -640,36 +654,11 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
 template <class T>
 int64_t workspace_of_rope_backward(int64_t B, int64_t S, int64_t H, int64_t R) {
   if (const int status = check_sizes({{8, B}, {9, S}, {10, H}, {11, R}})) return -status;
-  if ((B == 0 || S == 0 || H == 0 || R == 0) && (S == 0 || R == 0)) return 0;
+  if (S == 0 || R == 0) return 0;
   return std::max(RopeBackwardWorkspace(B, S, H, R).bytes,
                   bytes_of_team(RopeBackwardInPartWorkspace<T>(B, S, H, R)));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ROPE_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                           \
-  extern "C" int64_t rope_backward_##NAME##_openmp_workspace(int64_t B, int64_t S, int64_t H, int64_t R) { \
-    BY_SET(return workspace_of_rope_backward<T>(B, S, H, R))                                               \
-  }                                                                                                        \
-  extern "C" int rope_backward_##NAME##_openmp(const STORED* x, const float* cosine, const float* sine,    \
-                                               const STORED* d_y, STORED* d_x, float* d_cosine,            \
-                                               float* d_sine, int64_t B, int64_t S, int64_t H, int64_t R,  \
-                                               void* workspace, int64_t workspace_bytes) {                 \
-    BY_SET(return launch_rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R,         \
-                                          workspace, workspace_bytes))                                     \
-  }
-ROPE_BACKWARD_FUNCTIONS(f32, float, float)
-ROPE_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
-ROPE_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* rope_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

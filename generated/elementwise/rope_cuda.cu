@@ -2,9 +2,10 @@
 //
 // rope: y = x with each pair (x[r], x[R + r]) rotated by the angle of its position and r
 //
-// Plan of rope_f32: a thread for each of B, S, H, P, R, neighbours along R, 4 a thread where arrays
-//   and rows are aligned.
+// Plan of rope_f32: a thread for each of B, S, H, P, R, neighbours along R, 4 a thread where arrays and rows
+//   are aligned.
 // Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
+// Operations: R * S * H * B each of add, sub; 4 * R * S * H * B of mul.
 
 #include "rope.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,12 +55,8 @@ cudaError_t rope(const Stored<T>* x, const float* cosine, const float* sine, Sto
                  int64_t S, int64_t H, int64_t R, cudaStream_t stream) {
   const int elements = aligned({x, cosine, sine, y}) && R % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(R, elements);
-  if (const cudaError_t error = launch(
-          elements == 16 / kBytes<T> ? rope_kernel<16 / kBytes<T>, Index, T> : rope_kernel<1, Index, T>,
-          ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 16 / kBytes<T> ? rope_kernel<16 / kBytes<T>, Index, T> : rope_kernel<1, Index, T>,
+                ceil_div(B * S * H * 2 * groups, 256), 256, 0, stream, x, cosine, sine, y, B, S, H, R);
 }
 
 // Checks the arguments, then runs.

@@ -4,11 +4,12 @@
 //
 // Plan of rope_f32: threads share B, S, H, P, R, neighbours along R.
 // Bytes that rope_f32 must move: 8 * R * S + 8 * R * S * H * B read, 8 * R * S * H * B written.
+// Operations: R * S * H * B each of add, sub; 4 * R * S * H * B of mul.
 
 #include "rope.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "rope_openmp.cpp"
@@ -18,9 +19,23 @@
 #include "rope_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ROPE_FUNCTIONS(NAME, STORED, T)                                                                   \
+  extern "C" int rope_##NAME##_openmp(const STORED* x, const float* cosine, const float* sine, STORED* y, \
+                                      int64_t B, int64_t S, int64_t H, int64_t R) {                       \
+    BY_SET(return launch_rope<T>(x, cosine, sine, y, B, S, H, R))                                         \
+  }
+ROPE_FUNCTIONS(f32, float, float)
+ROPE_FUNCTIONS(bf16, uint16_t, BF16)
+ROPE_FUNCTIONS(f16, uint16_t, F16)
+
+extern "C" const char* rope_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -78,23 +93,4 @@ int launch_rope(const Stored<T>* x, const float* cosine, const float* sine, Stor
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ROPE_FUNCTIONS(NAME, STORED, T)                                                                   \
-  extern "C" int rope_##NAME##_openmp(const STORED* x, const float* cosine, const float* sine, STORED* y, \
-                                      int64_t B, int64_t S, int64_t H, int64_t R) {                       \
-    BY_SET(return launch_rope<T>(x, cosine, sine, y, B, S, H, R))                                         \
-  }
-ROPE_FUNCTIONS(f32, float, float)
-ROPE_FUNCTIONS(bf16, uint16_t, BF16)
-ROPE_FUNCTIONS(f16, uint16_t, F16)
-
-extern "C" const char* rope_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -10,29 +10,47 @@
 // Each element, by named axes:
 //   result = measure(at(p, C = 0), at(p, C = 1), at(p, C = 2), at(p, C = 3),
 //                    at(t, C = 0), at(t, C = 1), at(t, C = 2), at(t, C = 3));
+// with the functions:
+//   real intersection_over_union(real lp, real tp, real rp, real bp, real lt, real tt, real rt, real bt) {
+//     real overlap = max(min(rp, rt) - max(lp, lt), 0) * max(min(bp, bt) - max(tp, tt), 0);
+//     return overlap / max((rp - lp) * (bp - tp) + (rt - lt) * (bt - tt) - overlap, eps);
+//   }
+//
+//   real distance_iou(real lp, real tp, real rp, real bp, real lt, real tt, real rt, real bt) {
+//     real width = max(rp, rt) - min(lp, lt), height = max(bp, bt) - min(tp, tt);
+//     real dx = (lp + rp - lt - rt) / 2, dy = (tp + bp - tt - bt) / 2;
+//     return intersection_over_union(lp, tp, rp, bp, lt, tt, rt, bt) -
+//            (dx * dx + dy * dy) / max(width * width + height * height, eps);
+//   }
+//
+//   real complete_iou(real lp, real tp, real rp, real bp, real lt, real tt, real rt, real bt) {
+//     real iou = intersection_over_union(lp, tp, rp, bp, lt, tt, rt, bt);
+//     real turn = atan2(rt - lt, bt - tt) - atan2(rp - lp, bp - tp);
+//     real aspect = 0.4052847345693511 * turn * turn;
+//     return distance_iou(lp, tp, rp, bp, lt, tt, rt, bt) - aspect * aspect / max(1 - iou + aspect, eps);
+//   }
 // with eps = 1e-07, measure = intersection_over_union or distance_iou or complete_iou
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   box_measures_error explains it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; box_measures_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -124,34 +142,8 @@ const char* box_measures_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
-#endif
 
-// What a status means.
-static inline const char* box_measures_error(int status) {
-  if ((status & 255) == KGEN_CUDA_ERROR)
-    return "a CUDA call failed: the bits above the kind are its cudaError_t";
-  switch (status) {
-    case 0: return "success";
-    case KGEN_TOO_LARGE | 1 << 8: return "p has more bytes than can be counted";
-    case KGEN_NULL | 1 << 8: return "p must not be null";
-    case KGEN_MISALIGNED | 1 << 8: return "p must lie at a multiple of its element's size";
-    case KGEN_TOO_LARGE | 2 << 8: return "t has more bytes than can be counted";
-    case KGEN_NULL | 2 << 8: return "t must not be null";
-    case KGEN_MISALIGNED | 2 << 8: return "t must lie at a multiple of its element's size";
-    case KGEN_TOO_LARGE | 3 << 8: return "result has more bytes than can be counted";
-    case KGEN_NULL | 3 << 8: return "result must not be null";
-    case KGEN_MISALIGNED | 3 << 8: return "result must lie at a multiple of its element's size";
-    case KGEN_NEGATIVE_SIZE | 4 << 8: return "N must not be negative";
-    case KGEN_OVERLAP | 3 << 8 | 1 << 18: return "result must not overlap p";
-    case KGEN_OVERLAP | 3 << 8 | 2 << 18: return "result must not overlap t";
-    default: return "unknown status";
-  }
-}
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct box_measures_arguments {
   const T* p = nullptr;
@@ -189,3 +181,25 @@ using box_measures_complete_iou_bf16_arguments =
                            box_measures_complete_iou_bf16_openmp>;
 
 #endif
+
+// What a status means.
+static inline const char* box_measures_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE | 1 << 8: return "p has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "p must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "p must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 2 << 8: return "t has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "t must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "t must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 3 << 8: return "result has more bytes than can be counted";
+    case KGEN_NULL | 3 << 8: return "result must not be null";
+    case KGEN_MISALIGNED | 3 << 8: return "result must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 4 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 3 << 8 | 1 << 18: return "result must not overlap p";
+    case KGEN_OVERLAP | 3 << 8 | 2 << 18: return "result must not overlap t";
+    default: return "unknown status";
+  }
+}

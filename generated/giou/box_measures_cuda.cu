@@ -2,9 +2,10 @@
 //
 // box_measures: measure of each pair of boxes (left, top, right, bottom)
 //
-// Plan of box_measures_intersection_over_union_f32: a thread for each of N, neighbours along N, 2 a
-//   thread where arrays and rows are aligned.
+// Plan of box_measures_intersection_over_union_f32: a thread for each of N, neighbours along N, 2 a thread
+//   where arrays and rows are aligned.
 // Bytes that box_measures_intersection_over_union_f32 must move: 32 * N read, 4 * N written.
+// Operations: N each of add, div; 7 * N of sub; 3 * N of mul; 2 * N of min; 5 * N of max.
 
 #include "box_measures.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -52,13 +53,9 @@ cudaError_t box_measures_intersection_over_union(const T* p, const T* t, T* resu
                                                  cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 2 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 2 ? box_measures_intersection_over_union_kernel<2, Index, T>
-                               : box_measures_intersection_over_union_kernel<1, Index, T>,
-                 ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 2 ? box_measures_intersection_over_union_kernel<2, Index, T>
+                              : box_measures_intersection_over_union_kernel<1, Index, T>,
+                ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
 }
 
 template <int kElements, class Index>
@@ -95,13 +92,9 @@ cudaError_t box_measures_intersection_over_union_bf16(const uint16_t* p, const u
                                                       int64_t N, cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 4 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 4 ? box_measures_intersection_over_union_bf16_kernel<4, Index>
-                               : box_measures_intersection_over_union_bf16_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 4 ? box_measures_intersection_over_union_bf16_kernel<4, Index>
+                              : box_measures_intersection_over_union_bf16_kernel<1, Index>,
+                ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
 }
 
 template <int kElements, class Index, class T>
@@ -140,12 +133,9 @@ template <class Index, class T>
 cudaError_t box_measures_distance_iou(const T* p, const T* t, T* result, int64_t N, cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 2 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 2 ? box_measures_distance_iou_kernel<2, Index, T>
-                                                     : box_measures_distance_iou_kernel<1, Index, T>,
-                                       ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 2 ? box_measures_distance_iou_kernel<2, Index, T>
+                              : box_measures_distance_iou_kernel<1, Index, T>,
+                ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
 }
 
 template <int kElements, class Index>
@@ -186,12 +176,9 @@ cudaError_t box_measures_distance_iou_bf16(const uint16_t* p, const uint16_t* t,
                                            cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 4 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 4 ? box_measures_distance_iou_bf16_kernel<4, Index>
-                                                     : box_measures_distance_iou_bf16_kernel<1, Index>,
-                                       ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 4 ? box_measures_distance_iou_bf16_kernel<4, Index>
+                              : box_measures_distance_iou_bf16_kernel<1, Index>,
+                ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
 }
 
 template <int kElements, class Index, class T>
@@ -238,12 +225,9 @@ template <class Index, class T>
 cudaError_t box_measures_complete_iou(const T* p, const T* t, T* result, int64_t N, cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 2 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 2 ? box_measures_complete_iou_kernel<2, Index, T>
-                                                     : box_measures_complete_iou_kernel<1, Index, T>,
-                                       ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 2 ? box_measures_complete_iou_kernel<2, Index, T>
+                              : box_measures_complete_iou_kernel<1, Index, T>,
+                ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
 }
 
 template <int kElements, class Index>
@@ -291,12 +275,9 @@ cudaError_t box_measures_complete_iou_bf16(const uint16_t* p, const uint16_t* t,
                                            cudaStream_t stream) {
   const int elements = aligned({p, t, result}) ? 4 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(elements == 4 ? box_measures_complete_iou_bf16_kernel<4, Index>
-                                                     : box_measures_complete_iou_bf16_kernel<1, Index>,
-                                       ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 4 ? box_measures_complete_iou_bf16_kernel<4, Index>
+                              : box_measures_complete_iou_bf16_kernel<1, Index>,
+                ceil_div(groups, 256), 256, 0, stream, p, t, result, N);
 }
 
 // Checks the arguments, then runs.

@@ -4,11 +4,12 @@
 //
 // Plan of box_measures_intersection_over_union_f32: threads share N, neighbours along N.
 // Bytes that box_measures_intersection_over_union_f32 must move: 32 * N read, 4 * N written.
+// Operations: N each of add, div; 7 * N of sub; 3 * N of mul; 2 * N of min; 5 * N of max.
 
 #include "box_measures.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "box_measures_openmp.cpp"
@@ -18,9 +19,28 @@
 #include "box_measures_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define BOX_MEASURES_FUNCTIONS(NAME, STORED, KERNEL, T)                                                      \
+  extern "C" int box_measures_##NAME##_openmp(const STORED* p, const STORED* t, STORED* result, int64_t N) { \
+    BY_SET(return launch_box_measures(p, t, result, N, box_measures_##KERNEL<T>))                            \
+  }
+BOX_MEASURES_FUNCTIONS(intersection_over_union_f32, float, intersection_over_union, float)
+BOX_MEASURES_FUNCTIONS(intersection_over_union_f64, double, intersection_over_union, double)
+BOX_MEASURES_FUNCTIONS(intersection_over_union_bf16, uint16_t, intersection_over_union, BF16)
+BOX_MEASURES_FUNCTIONS(distance_iou_f32, float, distance_iou, float)
+BOX_MEASURES_FUNCTIONS(distance_iou_f64, double, distance_iou, double)
+BOX_MEASURES_FUNCTIONS(distance_iou_bf16, uint16_t, distance_iou, BF16)
+BOX_MEASURES_FUNCTIONS(complete_iou_f32, float, complete_iou, float)
+BOX_MEASURES_FUNCTIONS(complete_iou_f64, double, complete_iou, double)
+BOX_MEASURES_FUNCTIONS(complete_iou_bf16, uint16_t, complete_iou, BF16)
+
+extern "C" const char* box_measures_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -154,28 +174,4 @@ int launch_box_measures(const T* p, const T* t, T* result, int64_t N, Run run) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define BOX_MEASURES_FUNCTIONS(NAME, STORED, KERNEL, T)                                                      \
-  extern "C" int box_measures_##NAME##_openmp(const STORED* p, const STORED* t, STORED* result, int64_t N) { \
-    BY_SET(return launch_box_measures(p, t, result, N, box_measures_##KERNEL<T>))                            \
-  }
-BOX_MEASURES_FUNCTIONS(intersection_over_union_f32, float, intersection_over_union, float)
-BOX_MEASURES_FUNCTIONS(intersection_over_union_f64, double, intersection_over_union, double)
-BOX_MEASURES_FUNCTIONS(intersection_over_union_bf16, uint16_t, intersection_over_union, BF16)
-BOX_MEASURES_FUNCTIONS(distance_iou_f32, float, distance_iou, float)
-BOX_MEASURES_FUNCTIONS(distance_iou_f64, double, distance_iou, double)
-BOX_MEASURES_FUNCTIONS(distance_iou_bf16, uint16_t, distance_iou, BF16)
-BOX_MEASURES_FUNCTIONS(complete_iou_f32, float, complete_iou, float)
-BOX_MEASURES_FUNCTIONS(complete_iou_f64, double, complete_iou, double)
-BOX_MEASURES_FUNCTIONS(complete_iou_bf16, uint16_t, complete_iou, BF16)
-
-extern "C" const char* box_measures_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

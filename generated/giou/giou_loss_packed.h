@@ -16,39 +16,38 @@
 //                   at(target, C = 0), at(target, C = 1), at(target, C = 2), at(target, C = 3));
 //   giou = each;
 //   loss = sum(1 - each, B, N) / max(sum(size(N), B), 1);
+// with the functions of boxes.h
 // with iou = clamped, eps = 1e-05
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32. Whole numbers wrap around at the width that they are
-//   computed in.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it. What is wrong with entries of tables gets into *table_status, in device memory, if it is not
-//   null: of several things the one with the greatest status, and none that is less than what is
-//   there. Set it to 0 before. Entries that must be unique, or that may not come back, are not looked
-//   at. Whatever the entries, nothing outside the arrays is touched, and no loop is endless; results
-//   of wrong ones mean nothing.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   giou_loss_packed_error explains it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32. Whole numbers wrap around at the width that they are computed in.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it. What is wrong with entries of
+//   tables gets into *table_status, in device memory, if it is not null: of several things the one with the
+//   greatest status, and none that is less than what is there. Set it to 0 before. Entries that must be
+//   unique, or that may not come back, are not looked at. Whatever the entries, nothing outside the arrays is
+//   touched, and no loop is endless; results of wrong ones mean nothing.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; giou_loss_packed_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -135,6 +134,37 @@ const char* giou_loss_packed_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct giou_loss_packed_arguments {
+  const int64_t* box_start = nullptr;
+  const T* pred = nullptr;
+  const T* target = nullptr;
+  T* giou = nullptr;
+  T* loss = nullptr;
+  int64_t B = 0, P = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int giou_loss_packed_cuda(const giou_loss_packed_arguments& a, int32_t* table_status, void* stream) {
+    return kCuda(a.box_start, a.pred, a.target, a.giou, a.loss, a.B, a.P, a.N, table_status, a.workspace,
+                 a.workspace_bytes, stream);
+  }
+  friend int giou_loss_packed_openmp(const giou_loss_packed_arguments& a) {
+    return kOpenmp(a.box_start, a.pred, a.target, a.giou, a.loss, a.B, a.P, a.N, a.workspace,
+                   a.workspace_bytes);
+  }
+};
+using giou_loss_packed_f32_arguments =
+    giou_loss_packed_arguments<float, giou_loss_packed_f32_cuda, giou_loss_packed_f32_openmp>;
+using giou_loss_packed_f16_arguments =
+    giou_loss_packed_arguments<uint16_t, giou_loss_packed_f16_cuda, giou_loss_packed_f16_openmp>;
+using giou_loss_packed_bf16_arguments =
+    giou_loss_packed_arguments<uint16_t, giou_loss_packed_bf16_cuda, giou_loss_packed_bf16_openmp>;
+using giou_loss_packed_f64_arguments =
+    giou_loss_packed_arguments<double, giou_loss_packed_f64_cuda, giou_loss_packed_f64_openmp>;
+
 #endif
 
 // What a status means.
@@ -181,40 +211,3 @@ static inline const char* giou_loss_packed_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct giou_loss_packed_arguments {
-  const int64_t* box_start = nullptr;
-  const T* pred = nullptr;
-  const T* target = nullptr;
-  T* giou = nullptr;
-  T* loss = nullptr;
-  int64_t B = 0;
-  int64_t P = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int giou_loss_packed_cuda(const giou_loss_packed_arguments& a, int32_t* table_status, void* stream) {
-    return kCuda(a.box_start, a.pred, a.target, a.giou, a.loss, a.B, a.P, a.N, table_status, a.workspace,
-                 a.workspace_bytes, stream);
-  }
-  friend int giou_loss_packed_openmp(const giou_loss_packed_arguments& a) {
-    return kOpenmp(a.box_start, a.pred, a.target, a.giou, a.loss, a.B, a.P, a.N, a.workspace,
-                   a.workspace_bytes);
-  }
-};
-using giou_loss_packed_f32_arguments =
-    giou_loss_packed_arguments<float, giou_loss_packed_f32_cuda, giou_loss_packed_f32_openmp>;
-using giou_loss_packed_f16_arguments =
-    giou_loss_packed_arguments<uint16_t, giou_loss_packed_f16_cuda, giou_loss_packed_f16_openmp>;
-using giou_loss_packed_bf16_arguments =
-    giou_loss_packed_arguments<uint16_t, giou_loss_packed_bf16_cuda, giou_loss_packed_bf16_openmp>;
-using giou_loss_packed_f64_arguments =
-    giou_loss_packed_arguments<double, giou_loss_packed_f64_cuda, giou_loss_packed_f64_openmp>;
-
-#endif

@@ -3,9 +3,11 @@
 // giou_loss_padded: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over the valid
 // boxes, 0 of none
 //
-// Plan of giou_loss_padded_f32: chunks of B*N are folded at once, then combined by the last block, in
-//   order, neighbours along B*N.
+// Plan of giou_loss_padded_f32: chunks of B*N are folded at once, then combined by the last block, in order,
+//   neighbours along B*N.
 // Bytes that giou_loss_padded_f32 must move: 32 * N * B read, 5 * N * B + 4 written.
+// Operations: 3 * N * B of add; 12 * N * B of sub; 6 * N * B of mul; 2 * N * B + 1 of div; 4 * N * B of min;
+//   10 * N * B + 1 of max.
 
 #include "giou_loss_padded.h"
 
@@ -13,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,11 +25,7 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedWorkspace {
-  int64_t sum_mask_each_parts;
-  int64_t count_mask_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
+  int64_t sum_mask_each_parts, count_mask_parts, ticket, bytes = 0;
   explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
@@ -87,10 +85,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
-  const float sum_mask_each_part =
-      block_fold(sum_mask_each_own, [](float one, float other) { return float(one + other); });
-  const int64_t count_mask_part =
-      block_fold(count_mask_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float sum_mask_each_part = block_fold(sum_mask_each_own, Plus());
+  const int64_t count_mask_part = block_fold(count_mask_own, Plus());
   if (threadIdx.x == 0) {
     sum_mask_each_parts[blockIdx.x] = sum_mask_each_part;
     count_mask_parts[blockIdx.x] = count_mask_part;
@@ -102,10 +98,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     sum_mask_each_of_thread = sum_mask_each_of_thread + sum_mask_each_parts[part];
     count_mask_of_thread = count_mask_of_thread + count_mask_parts[part];
   }
-  const float sum_mask_each =
-      block_fold(sum_mask_each_of_thread, [](float one, float other) { return float(one + other); });
-  const int64_t count_mask =
-      block_fold(count_mask_of_thread, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const float sum_mask_each = block_fold(sum_mask_each_of_thread, Plus());
+  const int64_t count_mask = block_fold(count_mask_of_thread, Plus());
   if (threadIdx.x == 0) loss[0] = to_stored<T>(sum_mask_each / float(maximum(count_mask, int64_t{1})));
 }
 
@@ -115,27 +109,17 @@ cudaError_t giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Sto
   const GiouLossPaddedWorkspace space(B, N);
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
     return error;
-  if (const cudaError_t error =
-          launch(wide ? giou_loss_padded_kernel<true, Index, T> : giou_loss_padded_kernel<false, Index, T>,
-                 chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
-                 reinterpret_cast<float*>(workspace + space.sum_mask_each_parts),
-                 reinterpret_cast<int64_t*>(workspace + space.count_mask_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? giou_loss_padded_kernel<true, Index, T> : giou_loss_padded_kernel<false, Index, T>,
+                chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+                workspace + space.sum_mask_each_parts, workspace + space.count_mask_parts,
+                workspace + space.ticket, chunk);
 }
 
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedF64Workspace {
-  int64_t sum_mask_each_parts;
-  int64_t count_mask_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
+  int64_t sum_mask_each_parts, count_mask_parts, ticket, bytes = 0;
   explicit GiouLossPaddedF64Workspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
@@ -194,10 +178,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     store_pack<kWide>(&mask[bn_first], mask_pack, remaining);
     store_pack<kWide>(&giou[bn_first], giou_pack, remaining);
   }
-  const double sum_mask_each_part =
-      block_fold(sum_mask_each_own, [](double one, double other) { return double(one + other); });
-  const int64_t count_mask_part =
-      block_fold(count_mask_own, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const double sum_mask_each_part = block_fold(sum_mask_each_own, Plus());
+  const int64_t count_mask_part = block_fold(count_mask_own, Plus());
   if (threadIdx.x == 0) {
     sum_mask_each_parts[blockIdx.x] = sum_mask_each_part;
     count_mask_parts[blockIdx.x] = count_mask_part;
@@ -209,10 +191,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     sum_mask_each_of_thread = sum_mask_each_of_thread + sum_mask_each_parts[part];
     count_mask_of_thread = count_mask_of_thread + count_mask_parts[part];
   }
-  const double sum_mask_each =
-      block_fold(sum_mask_each_of_thread, [](double one, double other) { return double(one + other); });
-  const int64_t count_mask =
-      block_fold(count_mask_of_thread, [](int64_t one, int64_t other) { return int64_t(one + other); });
+  const double sum_mask_each = block_fold(sum_mask_each_of_thread, Plus());
+  const int64_t count_mask = block_fold(count_mask_of_thread, Plus());
   if (threadIdx.x == 0) loss[0] = sum_mask_each / double(maximum(count_mask, int64_t{1}));
 }
 
@@ -222,18 +202,12 @@ cudaError_t giou_loss_padded_f64(const double* pred, const double* target, doubl
   const GiouLossPaddedF64Workspace space(B, N);
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
     return error;
-  if (const cudaError_t error =
-          launch(wide ? giou_loss_padded_f64_kernel<true, Index> : giou_loss_padded_f64_kernel<false, Index>,
-                 chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
-                 reinterpret_cast<double*>(workspace + space.sum_mask_each_parts),
-                 reinterpret_cast<int64_t*>(workspace + space.count_mask_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? giou_loss_padded_f64_kernel<true, Index> : giou_loss_padded_f64_kernel<false, Index>,
+                chunks, block_threads(chunk, chunks), 512, stream, pred, target, giou, mask, loss, B, N,
+                workspace + space.sum_mask_each_parts, workspace + space.count_mask_parts,
+                workspace + space.ticket, chunk);
 }
 
 // Checks the arguments, then runs.

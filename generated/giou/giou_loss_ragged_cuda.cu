@@ -3,9 +3,11 @@
 // giou_loss_ragged: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou, 0 of none;
 // picture_loss = by picture
 //
-// Plan of giou_loss_ragged_f32: chunks of B are folded at once, then combined by the last block, in
-//   order, neighbours along N.
+// Plan of giou_loss_ragged_f32: chunks of B are folded at once, then combined by the last block, in order,
+//   neighbours along N.
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
+// Operations: 3 * N + B of add; 13 * N of sub; 4 * N each of mul, min; 2 * N + B + 1 of div; 10 * N + B + 1
+//   of max.
 
 #include "giou_loss_ragged.h"
 
@@ -13,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,10 +26,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GiouLossRaggedWorkspace {
-  int64_t sum_each_along_b_n_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
+  int64_t sum_each_along_b_n_parts, ticket, bytes = 0;
   explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
@@ -47,7 +46,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
   for (Index b = first; b < last; ++b) {
     const auto n_start = row_at(box_start, b, N);
     const auto n_count = row_at(box_start, b + 1, N) - n_start;
-    Value<T> sum_each = Value<T>(0);
     Value<T> sum_each_own = Value<T>(0);
     for (Index n = Index(threadIdx.x); n < n_count; n += Index(blockDim.x)) {
       const Value<T> left_p = to_value<T>(pred[(n_start + n) * 4]);
@@ -77,20 +75,17 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       sum_each_own += Value<T>(1) - each;
       sum_each_along_b_n_own += Value<T>(1) - each;
     }
-    sum_each = sum_each +
-               block_fold(sum_each_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> sum_each = block_fold(sum_each_own, Plus());
     if (threadIdx.x == 0) picture_loss[b] = to_stored<T>(sum_each / Value<T>(maximum(n_count, int64_t{1})));
   }
-  const Value<T> sum_each_along_b_n_part =
-      block_fold(sum_each_along_b_n_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+  const Value<T> sum_each_along_b_n_part = block_fold(sum_each_along_b_n_own, Plus());
   if (threadIdx.x == 0) sum_each_along_b_n_parts[blockIdx.x] = sum_each_along_b_n_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   Value<T> sum_each_along_b_n_of_thread = Value<T>(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     sum_each_along_b_n_of_thread = sum_each_along_b_n_of_thread + sum_each_along_b_n_parts[part];
   }
-  const Value<T> sum_each_along_b_n = block_fold(
-      sum_each_along_b_n_of_thread, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+  const Value<T> sum_each_along_b_n = block_fold(sum_each_along_b_n_of_thread, Plus());
   if (threadIdx.x == 0) {
     loss[0] = to_stored<T>(sum_each_along_b_n / Value<T>(maximum(int64_t(N), int64_t{1})));
   }
@@ -103,17 +98,11 @@ cudaError_t giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, co
   (void)table_status;
   const GiouLossRaggedWorkspace<T> space(B, N);
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
     return error;
-  if (const cudaError_t error =
-          launch(giou_loss_ragged_kernel<Index, T>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
-                 512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
-                 reinterpret_cast<Value<T>*>(workspace + space.sum_each_along_b_n_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(giou_loss_ragged_kernel<Index, T>, chunks, block_threads(ceil_div(N, larger(B, 1)), chunks),
+                512, stream, box_start, pred, target, giou, picture_loss, loss, B, N,
+                workspace + space.sum_each_along_b_n_parts, workspace + space.ticket, chunk);
 }
 
 // Notes in table_status what the tables do not keep to.

@@ -10,30 +10,30 @@
 
 // Each element, by named axes:
 //   giou = clamped(left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t);
+// with the functions of boxes.h
 // with eps = 1e-05
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
-// Aliasing: an output shares no memory with another array; but exactly, element for element, giou may
-//   be one of left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   giou_planes_plain_error explains it.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array; but exactly, element for element, giou may be one
+//   of left_p, top_p, right_p, bottom_p, left_t, top_t, right_t, bottom_t.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; giou_planes_plain_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -124,6 +124,39 @@ const char* giou_planes_plain_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct giou_planes_plain_arguments {
+  const T* left_p = nullptr;
+  const T* top_p = nullptr;
+  const T* right_p = nullptr;
+  const T* bottom_p = nullptr;
+  const T* left_t = nullptr;
+  const T* top_t = nullptr;
+  const T* right_t = nullptr;
+  const T* bottom_t = nullptr;
+  T* giou = nullptr;
+  int64_t M = 0, N = 0;
+
+  friend int giou_planes_plain_cuda(const giou_planes_plain_arguments& a, void* stream) {
+    return kCuda(a.left_p, a.top_p, a.right_p, a.bottom_p, a.left_t, a.top_t, a.right_t, a.bottom_t, a.giou,
+                 a.M, a.N, stream);
+  }
+  friend int giou_planes_plain_openmp(const giou_planes_plain_arguments& a) {
+    return kOpenmp(a.left_p, a.top_p, a.right_p, a.bottom_p, a.left_t, a.top_t, a.right_t, a.bottom_t, a.giou,
+                   a.M, a.N);
+  }
+};
+using giou_planes_plain_f32_arguments =
+    giou_planes_plain_arguments<float, giou_planes_plain_f32_cuda, giou_planes_plain_f32_openmp>;
+using giou_planes_plain_f16_arguments =
+    giou_planes_plain_arguments<uint16_t, giou_planes_plain_f16_cuda, giou_planes_plain_f16_openmp>;
+using giou_planes_plain_bf16_arguments =
+    giou_planes_plain_arguments<uint16_t, giou_planes_plain_bf16_cuda, giou_planes_plain_bf16_openmp>;
+using giou_planes_plain_f64_arguments =
+    giou_planes_plain_arguments<double, giou_planes_plain_f64_cuda, giou_planes_plain_f64_openmp>;
+
 #endif
 
 // What a status means.
@@ -172,41 +205,3 @@ static inline const char* giou_planes_plain_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct giou_planes_plain_arguments {
-  const T* left_p = nullptr;
-  const T* top_p = nullptr;
-  const T* right_p = nullptr;
-  const T* bottom_p = nullptr;
-  const T* left_t = nullptr;
-  const T* top_t = nullptr;
-  const T* right_t = nullptr;
-  const T* bottom_t = nullptr;
-  T* giou = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-
-  friend int giou_planes_plain_cuda(const giou_planes_plain_arguments& a, void* stream) {
-    return kCuda(a.left_p, a.top_p, a.right_p, a.bottom_p, a.left_t, a.top_t, a.right_t, a.bottom_t, a.giou,
-                 a.M, a.N, stream);
-  }
-  friend int giou_planes_plain_openmp(const giou_planes_plain_arguments& a) {
-    return kOpenmp(a.left_p, a.top_p, a.right_p, a.bottom_p, a.left_t, a.top_t, a.right_t, a.bottom_t, a.giou,
-                   a.M, a.N);
-  }
-};
-using giou_planes_plain_f32_arguments =
-    giou_planes_plain_arguments<float, giou_planes_plain_f32_cuda, giou_planes_plain_f32_openmp>;
-using giou_planes_plain_f16_arguments =
-    giou_planes_plain_arguments<uint16_t, giou_planes_plain_f16_cuda, giou_planes_plain_f16_openmp>;
-using giou_planes_plain_bf16_arguments =
-    giou_planes_plain_arguments<uint16_t, giou_planes_plain_bf16_cuda, giou_planes_plain_bf16_openmp>;
-using giou_planes_plain_f64_arguments =
-    giou_planes_plain_arguments<double, giou_planes_plain_f64_cuda, giou_planes_plain_f64_openmp>;
-
-#endif

@@ -3,9 +3,11 @@
 // giou_planes_plain: giou = overlap / joined - (hull - joined) / hull of each pair of boxes; negative widths
 // and heights count as 0
 //
-// Plan of giou_planes_plain_f32: a thread for each of M*N, neighbours along M*N, 4 a thread where
-//   arrays and rows are aligned.
+// Plan of giou_planes_plain_f32: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and
+//   rows are aligned.
 // Bytes that giou_planes_plain_f32 must move: 32 * N * M read, 4 * N * M written.
+// Operations: N * M of add; 11 * N * M of sub; 4 * N * M each of mul, min; 2 * N * M of div; 10 * N * M of
+//   max.
 
 #include "giou_planes_plain.h"
 
@@ -13,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -74,14 +76,10 @@ cudaError_t giou_planes_plain(const Stored<T>* left_p, const Stored<T>* top_p, c
                            ? 16 / kBytes<T>
                            : 1;
   const int64_t groups = ceil_div(M * N, elements);
-  if (const cudaError_t error =
-          launch(elements == 16 / kBytes<T> ? giou_planes_plain_kernel<16 / kBytes<T>, Index, T>
-                                            : giou_planes_plain_kernel<1, Index, T>,
-                 ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t,
-                 right_t, bottom_t, giou, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 16 / kBytes<T> ? giou_planes_plain_kernel<16 / kBytes<T>, Index, T>
+                                           : giou_planes_plain_kernel<1, Index, T>,
+                ceil_div(groups, 256), 256, 0, stream, left_p, top_p, right_p, bottom_p, left_t, top_t,
+                right_t, bottom_t, giou, M, N);
 }
 
 // Checks the arguments, then runs.

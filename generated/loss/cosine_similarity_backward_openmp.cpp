@@ -2,22 +2,24 @@
 //
 // cosine_similarity_backward: The gradient of cosine_similarity by x and y, given that of similarity
 //
-// Phase 1 of cosine_similarity_backward_f32: threads share M, neighbours along N, where size(N) <=
-//   524288.
+// Phase 1 of cosine_similarity_backward_f32: threads share M, neighbours along N, where size(N) <= 524288.
 // Phase 2: threads share N_shares, M, neighbours along N, unless size(N) <= 524288.
-// Phase 3: one thread computes root_x, root_y, larger_product_root_x, chosen_product_root_x, unless
-//   size(N) <= 524288.
+// Phase 3: one thread computes root_x, root_y, larger_product_root_x, chosen_product_root_x, unless size(N)
+//   <= 524288.
 // Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 524288.
-// Through the workspace: root_x, root_y, larger_product_root_x, chosen_product_root_x,
-//   sum_x_squared_part, sum_y_squared_part.
+// Through the workspace: root_x, root_y, larger_product_root_x, chosen_product_root_x, sum_x_squared_part,
+//   sum_y_squared_part.
 // Bytes that cosine_similarity_backward_f32 must move: 8 * M + 8 * M * N read, 8 * M * N written.
-// Where N <= 15: neighbouring rows side by side.
-// Where an output is not wanted: one step after the other.
+// Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; 2 * M + 4 * M * N of div; M each of neg, max; 2 * M
+//   of sqrt.
+// Where N <= 15: cosine_similarity_backward_short takes neighbouring rows side by side, as such a row fills
+//   no vector.
+// Where an output is not wanted: cosine_similarity_backward_in_part does one step after the other.
 
 #include "cosine_similarity_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -30,9 +32,29 @@
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define COSINE_SIMILARITY_BACKWARD_FUNCTIONS(NAME, T, STORED)                                              \
+  extern "C" int64_t cosine_similarity_backward_##NAME##_openmp_workspace(int64_t M, int64_t N) {          \
+    BY_SET(return workspace_of_cosine_similarity_backward<T>(M, N))                                        \
+  }                                                                                                        \
+  extern "C" int cosine_similarity_backward_##NAME##_openmp(                                               \
+      const STORED* x, const STORED* y, const STORED* similarity, const STORED* d_similarity, STORED* d_x, \
+      STORED* d_y, int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {                       \
+    BY_SET(return launch_cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N,     \
+                                                       workspace, workspace_bytes))                        \
+  }
+COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f32, float, float)
+COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f64, double, double)
+COSINE_SIMILARITY_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* cosine_similarity_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -99,9 +121,7 @@ void cosine_similarity_backward_short(const Stored<T>* x, const Stored<T>* y, co
 template <class T>
 struct CosineSimilarityBackwardWorkspace {
   int64_t root_x_per_m, root_y_per_m, larger_product_root_x_per_m, chosen_product_root_x_per_m,
-      sum_x_squared_part, sum_y_squared_part;
-  int64_t bytes = 0;
-
+      sum_x_squared_part, sum_y_squared_part, bytes = 0;
   explicit CosineSimilarityBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
@@ -129,7 +149,7 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   Value<T>* const sum_y_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_part);
   if (N <= 2097152 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = M * N * (2 * kBytes<T>) >= kBeyondCaches;
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -149,8 +169,8 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
                                        const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
                                        add_product(sum_y_squared_lanes, active, y_here, y_here);
                                      });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
+          sum_y_squared += across(sum_y_squared_lanes, Plus());
         }
         const Value<T> root_x = std::sqrt(sum_x_squared);
         const Value<T> root_y = std::sqrt(sum_y_squared);
@@ -209,8 +229,8 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
                                          const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
                                          add_product(sum_y_squared_lanes, active, y_here, y_here);
                                        });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
+            sum_y_squared += across(sum_y_squared_lanes, Plus());
           }
           sum_x_squared_part[n_share * M + m] = sum_x_squared;
           sum_y_squared_part[n_share * M + m] = sum_y_squared;
@@ -279,32 +299,13 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
   }
 }
 
-// Where the intermediates lie in the workspace.
-template <class T>
-struct CosineSimilarityBackwardInPartWorkspace {
-  int64_t root_x_per_m, root_y_per_m, larger_product_root_x_per_m, chosen_product_root_x_per_m,
-      sum_x_squared_part, sum_y_squared_part;
-  int64_t bytes = 0;
-
-  explicit CosineSimilarityBackwardInPartWorkspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-    root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
-    root_y_per_m = reserve(bytes, M, kBytes<Value<T>>);
-    larger_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
-    chosen_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
-    sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 // For calls that do not want all outputs.
 template <class T>
 void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                         const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y,
                                         int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityBackwardInPartWorkspace<T> space(M, N);
+  const CosineSimilarityBackwardWorkspace<T> space(M, N);
   Value<T>* const root_x_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_x_per_m);
   Value<T>* const root_y_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_y_per_m);
   Value<T>* const larger_product_root_x_per_m =
@@ -314,7 +315,7 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   Value<T>* const sum_y_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_part);
   if (N <= 2097152 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
@@ -333,8 +334,8 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
                                        const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
                                        add_product(sum_y_squared_lanes, active, y_here, y_here);
                                      });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
+          sum_y_squared += across(sum_y_squared_lanes, Plus());
         }
         const Value<T> root_x = std::sqrt(sum_x_squared);
         const Value<T> root_y = std::sqrt(sum_y_squared);
@@ -394,8 +395,8 @@ void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, 
                                          const auto y_here = to_value<T>(load_once(&y[m * N + n], active));
                                          add_product(sum_y_squared_lanes, active, y_here, y_here);
                                        });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
+            sum_y_squared += across(sum_y_squared_lanes, Plus());
           }
           sum_x_squared_part[n_share * M + m] = sum_x_squared;
           sum_y_squared_part[n_share * M + m] = sum_y_squared;
@@ -487,7 +488,7 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
     cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, memory.data);
     return 0;
   }
-  const CosineSimilarityBackwardInPartWorkspace<T> space(M, N);
+  const CosineSimilarityBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
   cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, memory.data);
@@ -499,36 +500,11 @@ template <class T>
 int64_t workspace_of_cosine_similarity_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) return CosineSimilarityBackwardInPartWorkspace<T>(M, N).bytes;
+  if (N <= 15) return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
   return std::max(CosineSimilarityBackwardWorkspace<T>(M, N).bytes,
-                  CosineSimilarityBackwardInPartWorkspace<T>(M, N).bytes);
+                  CosineSimilarityBackwardWorkspace<T>(M, N).bytes);
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define COSINE_SIMILARITY_BACKWARD_FUNCTIONS(NAME, T, STORED)                                              \
-  extern "C" int64_t cosine_similarity_backward_##NAME##_openmp_workspace(int64_t M, int64_t N) {          \
-    BY_SET(return workspace_of_cosine_similarity_backward<T>(M, N))                                        \
-  }                                                                                                        \
-  extern "C" int cosine_similarity_backward_##NAME##_openmp(                                               \
-      const STORED* x, const STORED* y, const STORED* similarity, const STORED* d_similarity, STORED* d_x, \
-      STORED* d_y, int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {                       \
-    BY_SET(return launch_cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N,     \
-                                                       workspace, workspace_bytes))                        \
-  }
-COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f32, float, float)
-COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f64, double, double)
-COSINE_SIMILARITY_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
-COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* cosine_similarity_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

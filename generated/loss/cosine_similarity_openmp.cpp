@@ -2,18 +2,19 @@
 //
 // cosine_similarity: similarity = x . y / max(|x| |y|, eps) of each row
 //
-// Phase 1 of cosine_similarity_f32: threads share N_shares, M, neighbours along N, where there are
-//   several N_shares.
+// Phase 1 of cosine_similarity_f32: threads share N_shares, M, neighbours along N, where there are several
+//   N_shares.
 // Phase 2: threads share M, neighbours along N, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: sum_x_y_part, sum_x_squared_part, sum_y_squared_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: 3 * N * M of add; 3 * N * M + M of mul; M each of div, max; 2 * M of sqrt.
+// Where N <= 15: cosine_similarity_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "cosine_similarity.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -25,9 +26,28 @@
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define COSINE_SIMILARITY_FUNCTIONS(NAME, T, STORED)                                                     \
+  extern "C" int64_t cosine_similarity_##NAME##_openmp_workspace(int64_t M, int64_t N) {                 \
+    BY_SET(return workspace_of_cosine_similarity<T>(M, N))                                               \
+  }                                                                                                      \
+  extern "C" int cosine_similarity_##NAME##_openmp(const STORED* x, const STORED* y, STORED* similarity, \
+                                                   int64_t M, int64_t N, void* workspace,                \
+                                                   int64_t workspace_bytes) {                            \
+    BY_SET(return launch_cosine_similarity<T>(x, y, similarity, M, N, workspace, workspace_bytes))       \
+  }
+COSINE_SIMILARITY_FUNCTIONS(f32, float, float)
+COSINE_SIMILARITY_FUNCTIONS(f64, double, double)
+COSINE_SIMILARITY_FUNCTIONS(bf16, BF16, uint16_t)
+COSINE_SIMILARITY_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* cosine_similarity_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -70,9 +90,7 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CosineSimilarityWorkspace {
-  int64_t sum_x_y_part, sum_x_squared_part, sum_y_squared_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_y_part, sum_x_squared_part, sum_y_squared_part, bytes = 0;
   explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_y_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
@@ -114,9 +132,9 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
                                      add_product(sum_x_squared_lanes, active, x_here, x_here);
                                      add_product(sum_y_squared_lanes, active, y_here, y_here);
                                    });
-            sum_x_y += across(sum_x_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_y += across(sum_x_y_lanes, Plus());
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
+            sum_y_squared += across(sum_y_squared_lanes, Plus());
           }
           sum_x_y_part[n_share * M + m] = sum_x_y;
           sum_x_squared_part[n_share * M + m] = sum_x_squared;
@@ -171,9 +189,9 @@ void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* simila
                 add_product(sum_x_squared_lanes, active, x_here, x_here);
                 add_product(sum_y_squared_lanes, active, y_here, y_here);
               });
-          sum_x_y += across(sum_x_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_y_squared += across(sum_y_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_y += across(sum_x_y_lanes, Plus());
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
+          sum_y_squared += across(sum_y_squared_lanes, Plus());
         }
         similarity[m] = to_stored<T>(
             sum_x_y / maximum(rounded(std::sqrt(sum_x_squared) * std::sqrt(sum_y_squared)), Value<T>(1e-08)));
@@ -212,28 +230,4 @@ int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define COSINE_SIMILARITY_FUNCTIONS(NAME, T, STORED)                                                     \
-  extern "C" int64_t cosine_similarity_##NAME##_openmp_workspace(int64_t M, int64_t N) {                 \
-    BY_SET(return workspace_of_cosine_similarity<T>(M, N))                                               \
-  }                                                                                                      \
-  extern "C" int cosine_similarity_##NAME##_openmp(const STORED* x, const STORED* y, STORED* similarity, \
-                                                   int64_t M, int64_t N, void* workspace,                \
-                                                   int64_t workspace_bytes) {                            \
-    BY_SET(return launch_cosine_similarity<T>(x, y, similarity, M, N, workspace, workspace_bytes))       \
-  }
-COSINE_SIMILARITY_FUNCTIONS(f32, float, float)
-COSINE_SIMILARITY_FUNCTIONS(f64, double, double)
-COSINE_SIMILARITY_FUNCTIONS(bf16, BF16, uint16_t)
-COSINE_SIMILARITY_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* cosine_similarity_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

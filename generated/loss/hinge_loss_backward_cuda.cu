@@ -2,9 +2,10 @@
 //
 // hinge_loss_backward: The gradient of hinge_loss by score, given that of loss and mean_loss
 //
-// Plan of hinge_loss_backward_f32_f32: part of a block, or several, by length, for each of B,
-//   neighbours along V; what fits of score is read once and stays in shared memory.
+// Plan of hinge_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
+//   along V; what fits of score is read once and stays in shared memory.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
+// Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
 
 #include "hinge_loss_backward.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,9 +24,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HingeLossBackwardWorkspace {
-  int64_t sum_chosen_difference_margin_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_chosen_difference_margin_slots, bytes = 0;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
     sum_chosen_difference_margin_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -49,7 +48,6 @@ __global__ void __launch_bounds__(512, 1)
     const S d_loss_share =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-    S sum_chosen_difference_margin = S(0);
     S sum_chosen_difference_margin_own = S(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -68,9 +66,7 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
-    sum_chosen_difference_margin =
-        sum_chosen_difference_margin +
-        team.fold(sum_chosen_difference_margin_own, [](S one, S other) { return S(one + other); });
+    S sum_chosen_difference_margin = team.fold(sum_chosen_difference_margin_own, Plus());
     const S d_own = -sum_chosen_difference_margin;
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -99,13 +95,10 @@ cudaError_t hinge_loss_backward(const Stored<T>* score, const int32_t* target, c
   const HingeLossBackwardWorkspace<S, T> space(B, V);
   const bool wide = aligned({score, d_score}) && V % (16 / kBytes<T>) == 0;
   const RowShape shape(V, 1, B, kBytes<T>, 128);
-  if (const cudaError_t error = launch_rows(wide ? hinge_loss_backward_kernel<true, Index, S, T>
-                                                 : hinge_loss_backward_kernel<false, Index, S, T>,
-                                            shape, workspace + space.sum_chosen_difference_margin_slots,
-                                            stream, score, target, d_loss, d_mean_loss, d_score, B, V);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(
+      wide ? hinge_loss_backward_kernel<true, Index, S, T> : hinge_loss_backward_kernel<false, Index, S, T>,
+      shape, workspace + space.sum_chosen_difference_margin_slots, stream, score, target, d_loss, d_mean_loss,
+      d_score, B, V);
 }
 
 // Checks the arguments, then runs.

@@ -5,12 +5,14 @@
 // Plan of hinge_loss_backward_f32_f32: threads share B, neighbours along B.
 // Kept by each worker: chosen_difference_margin.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
-// Where V <= 15: neighbouring rows side by side.
+// Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
+// Where V <= 15: hinge_loss_backward_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "hinge_loss_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "hinge_loss_backward_openmp.cpp"
@@ -20,9 +22,29 @@
 #include "hinge_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define HINGE_LOSS_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                                 \
+  extern "C" int64_t hinge_loss_backward_##NAME##_openmp_workspace(int64_t B, int64_t V) {                \
+    BY_SET(return workspace_of_hinge_loss_backward<T, S>(B, V))                                           \
+  }                                                                                                       \
+  extern "C" int hinge_loss_backward_##NAME##_openmp(                                                     \
+      const STORED* score, const int32_t* target, const T* d_loss, const T* d_mean_loss, STORED* d_score, \
+      int64_t B, int64_t V, void* workspace, int64_t workspace_bytes) {                                   \
+    BY_SET(return launch_hinge_loss_backward<T, S>(score, target, d_loss, d_mean_loss, d_score, B, V,     \
+                                                   workspace, workspace_bytes))                           \
+  }
+HINGE_LOSS_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
+HINGE_LOSS_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
+HINGE_LOSS_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+HINGE_LOSS_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* hinge_loss_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -75,9 +97,7 @@ void hinge_loss_backward_short(const Stored<T>* score, const int32_t* target, co
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HingeLossBackwardWorkspace {
-  int64_t chosen_difference_margin, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t chosen_difference_margin, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
     chosen_difference_margin = reserve(thread_bytes, V, kBytes<S>);
     threads = reserve(bytes, 1, thread_bytes);
@@ -116,8 +136,7 @@ void hinge_loss_backward(const Stored<T>* score, const int32_t* target, const S*
               const auto chosen = active && Positions<kLanesOf<S>>{v} != int64_t(target_here);
               sum_chosen_difference_margin_lanes += keep(chosen, chosen_difference_margin_here, S(0));
             });
-        sum_chosen_difference_margin += across(sum_chosen_difference_margin_lanes,
-                                               [](auto one, auto other) IN_SET { return one + other; });
+        sum_chosen_difference_margin += across(sum_chosen_difference_margin_lanes, Plus());
       }
       const S d_own = -sum_chosen_difference_margin;
       // One pass along v: fills d_score.
@@ -168,29 +187,4 @@ int64_t workspace_of_hinge_loss_backward(int64_t B, int64_t V) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define HINGE_LOSS_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                                 \
-  extern "C" int64_t hinge_loss_backward_##NAME##_openmp_workspace(int64_t B, int64_t V) {                \
-    BY_SET(return workspace_of_hinge_loss_backward<T, S>(B, V))                                           \
-  }                                                                                                       \
-  extern "C" int hinge_loss_backward_##NAME##_openmp(                                                     \
-      const STORED* score, const int32_t* target, const T* d_loss, const T* d_mean_loss, STORED* d_score, \
-      int64_t B, int64_t V, void* workspace, int64_t workspace_bytes) {                                   \
-    BY_SET(return launch_hinge_loss_backward<T, S>(score, target, d_loss, d_mean_loss, d_score, B, V,     \
-                                                   workspace, workspace_bytes))                           \
-  }
-HINGE_LOSS_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
-HINGE_LOSS_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
-HINGE_LOSS_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-HINGE_LOSS_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* hinge_loss_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

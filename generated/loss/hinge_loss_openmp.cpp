@@ -3,15 +3,15 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Phase 1 of hinge_loss_f32_f32: one thread computes sum_loss.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along B.
-// Phase 3: one thread computes mean_loss.
+// Phase 1 of hinge_loss_f32_f32: chunks of B are folded at once, then combined in order, neighbours along B.
+// Phase 2: one thread computes mean_loss.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Operations: B + 2 * B * V of add; B * V of sub; 1 of div; B * V + 1 of max.
 
 #include "hinge_loss.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "hinge_loss_openmp.cpp"
@@ -21,9 +21,28 @@
 #include "hinge_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define HINGE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                             \
+  extern "C" int64_t hinge_loss_##NAME##_openmp_workspace(int64_t B, int64_t V) {                            \
+    BY_SET(return workspace_of_hinge_loss<T, S>(B, V))                                                       \
+  }                                                                                                          \
+  extern "C" int hinge_loss_##NAME##_openmp(const STORED* score, const int32_t* target, T* loss,             \
+                                            T* mean_loss, int64_t B, int64_t V, void* workspace,             \
+                                            int64_t workspace_bytes) {                                       \
+    BY_SET(return launch_hinge_loss<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes)) \
+  }
+HINGE_LOSS_FUNCTIONS(f32_f32, float, float, float)
+HINGE_LOSS_FUNCTIONS(f64_f64, double, double, double)
+HINGE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+HINGE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* hinge_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -35,9 +54,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HingeLossWorkspace {
-  int64_t sum_loss_parts;
-  int64_t bytes = 0;
-
+  int64_t sum_loss_parts, bytes = 0;
   explicit HingeLossWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
@@ -70,7 +87,7 @@ void hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_
                 sum_score_lanes += keep(
                     chosen, maximum(S(1) + to_value<T>(load(&score[b * V + v], active)) - own, S(0)), S(0));
               });
-          sum_score += across(sum_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_score += across(sum_score_lanes, Plus());
         }
         const S loss_here = sum_score;
         loss[b] = loss_here;
@@ -110,28 +127,4 @@ int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define HINGE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                             \
-  extern "C" int64_t hinge_loss_##NAME##_openmp_workspace(int64_t B, int64_t V) {                            \
-    BY_SET(return workspace_of_hinge_loss<T, S>(B, V))                                                       \
-  }                                                                                                          \
-  extern "C" int hinge_loss_##NAME##_openmp(const STORED* score, const int32_t* target, T* loss,             \
-                                            T* mean_loss, int64_t B, int64_t V, void* workspace,             \
-                                            int64_t workspace_bytes) {                                       \
-    BY_SET(return launch_hinge_loss<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes)) \
-  }
-HINGE_LOSS_FUNCTIONS(f32_f32, float, float, float)
-HINGE_LOSS_FUNCTIONS(f64_f64, double, double, double)
-HINGE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-HINGE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* hinge_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

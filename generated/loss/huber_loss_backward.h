@@ -15,25 +15,24 @@
 //   sign(difference_prediction); d_prediction = d_e * sign_difference_prediction; d_target = -d_e *
 //   sign_difference_prediction;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   huber_loss_backward_error explains it.
 
@@ -116,6 +115,40 @@ const char* huber_loss_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class PredictionElement, class DMeanLossElement, auto* kCuda, auto* kOpenmp>
+struct huber_loss_backward_arguments {
+  const PredictionElement* prediction = nullptr;
+  const PredictionElement* target = nullptr;
+  const PredictionElement* d_loss = nullptr;
+  const DMeanLossElement* d_mean_loss = nullptr;
+  DMeanLossElement delta = 0;
+  PredictionElement* d_prediction = nullptr;
+  PredictionElement* d_target = nullptr;
+  int64_t N = 0;
+
+  friend int huber_loss_backward_cuda(const huber_loss_backward_arguments& a, void* stream) {
+    return kCuda(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.delta, a.d_prediction, a.d_target, a.N,
+                 stream);
+  }
+  friend int huber_loss_backward_openmp(const huber_loss_backward_arguments& a) {
+    return kOpenmp(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.delta, a.d_prediction, a.d_target, a.N);
+  }
+};
+using huber_loss_backward_f32_f32_arguments =
+    huber_loss_backward_arguments<float, float, huber_loss_backward_f32_f32_cuda,
+                                  huber_loss_backward_f32_f32_openmp>;
+using huber_loss_backward_f64_f64_arguments =
+    huber_loss_backward_arguments<double, double, huber_loss_backward_f64_f64_cuda,
+                                  huber_loss_backward_f64_f64_openmp>;
+using huber_loss_backward_bf16_f32_arguments =
+    huber_loss_backward_arguments<uint16_t, float, huber_loss_backward_bf16_f32_cuda,
+                                  huber_loss_backward_bf16_f32_openmp>;
+using huber_loss_backward_f16_f32_arguments =
+    huber_loss_backward_arguments<uint16_t, float, huber_loss_backward_f16_f32_cuda,
+                                  huber_loss_backward_f16_f32_openmp>;
+
 #endif
 
 // What a status means.
@@ -150,41 +183,3 @@ static inline const char* huber_loss_backward_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class PredictionElement, class DMeanLossElement, auto* kCuda, auto* kOpenmp>
-struct huber_loss_backward_arguments {
-  const PredictionElement* prediction = nullptr;
-  const PredictionElement* target = nullptr;
-  const PredictionElement* d_loss = nullptr;
-  const DMeanLossElement* d_mean_loss = nullptr;
-  DMeanLossElement delta = 0;
-  PredictionElement* d_prediction = nullptr;
-  PredictionElement* d_target = nullptr;
-  int64_t N = 0;
-
-  friend int huber_loss_backward_cuda(const huber_loss_backward_arguments& a, void* stream) {
-    return kCuda(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.delta, a.d_prediction, a.d_target, a.N,
-                 stream);
-  }
-  friend int huber_loss_backward_openmp(const huber_loss_backward_arguments& a) {
-    return kOpenmp(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.delta, a.d_prediction, a.d_target, a.N);
-  }
-};
-using huber_loss_backward_f32_f32_arguments =
-    huber_loss_backward_arguments<float, float, huber_loss_backward_f32_f32_cuda,
-                                  huber_loss_backward_f32_f32_openmp>;
-using huber_loss_backward_f64_f64_arguments =
-    huber_loss_backward_arguments<double, double, huber_loss_backward_f64_f64_cuda,
-                                  huber_loss_backward_f64_f64_openmp>;
-using huber_loss_backward_bf16_f32_arguments =
-    huber_loss_backward_arguments<uint16_t, float, huber_loss_backward_bf16_f32_cuda,
-                                  huber_loss_backward_bf16_f32_openmp>;
-using huber_loss_backward_f16_f32_arguments =
-    huber_loss_backward_arguments<uint16_t, float, huber_loss_backward_f16_f32_cuda,
-                                  huber_loss_backward_f16_f32_openmp>;
-
-#endif

@@ -4,11 +4,12 @@
 //
 // Plan of huber_loss_backward_f32_f32: threads share N, neighbours along N.
 // Bytes that huber_loss_backward_f32_f32 must move: 12 * N + 4 read, 8 * N written.
+// Operations: N each of add, sub, neg, abs, sign; 4 * N of mul; 1 each of div, max.
 
 #include "huber_loss_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "huber_loss_backward_openmp.cpp"
@@ -18,9 +19,26 @@
 #include "huber_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define HUBER_LOSS_BACKWARD_FUNCTIONS(NAME, STORED, OTHER, T)                                          \
+  extern "C" int huber_loss_backward_##NAME##_openmp(                                                  \
+      const STORED* prediction, const STORED* target, const STORED* d_loss, const OTHER* d_mean_loss,  \
+      OTHER delta, STORED* d_prediction, STORED* d_target, int64_t N) {                                \
+    BY_SET(return launch_huber_loss_backward<OTHER, T>(prediction, target, d_loss, d_mean_loss, delta, \
+                                                       d_prediction, d_target, N))                     \
+  }
+HUBER_LOSS_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
+HUBER_LOSS_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
+HUBER_LOSS_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
+HUBER_LOSS_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)
+
+extern "C" const char* huber_loss_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -74,26 +92,4 @@ int launch_huber_loss_backward(const Stored<T>* prediction, const Stored<T>* tar
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define HUBER_LOSS_BACKWARD_FUNCTIONS(NAME, STORED, OTHER, T)                                          \
-  extern "C" int huber_loss_backward_##NAME##_openmp(                                                  \
-      const STORED* prediction, const STORED* target, const STORED* d_loss, const OTHER* d_mean_loss,  \
-      OTHER delta, STORED* d_prediction, STORED* d_target, int64_t N) {                                \
-    BY_SET(return launch_huber_loss_backward<OTHER, T>(prediction, target, d_loss, d_mean_loss, delta, \
-                                                       d_prediction, d_target, N))                     \
-  }
-HUBER_LOSS_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
-HUBER_LOSS_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
-HUBER_LOSS_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
-HUBER_LOSS_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)
-
-extern "C" const char* huber_loss_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

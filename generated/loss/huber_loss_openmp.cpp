@@ -3,15 +3,15 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Phase 1 of huber_loss_f32_f32: one thread computes sum_each.
-// Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
-// Phase 3: one thread computes mean_loss.
+// Phase 1 of huber_loss_f32_f32: chunks of N are folded at once, then combined in order, neighbours along N.
+// Phase 2: one thread computes mean_loss.
 // Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
+// Operations: N each of add, abs; 2 * N each of sub, mul; N + 2 of div; 1 of max.
 
 #include "huber_loss.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "huber_loss_openmp.cpp"
@@ -21,9 +21,29 @@
 #include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define HUBER_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
+  extern "C" int64_t huber_loss_##NAME##_openmp_workspace(int64_t N) {                               \
+    BY_SET(return workspace_of_huber_loss<T, S>(N))                                                  \
+  }                                                                                                  \
+  extern "C" int huber_loss_##NAME##_openmp(T delta, const STORED* prediction, const STORED* target, \
+                                            STORED* loss, T* mean_loss, int64_t N, void* workspace,  \
+                                            int64_t workspace_bytes) {                               \
+    BY_SET(return launch_huber_loss<T, S>(delta, prediction, target, loss, mean_loss, N, workspace,  \
+                                          workspace_bytes))                                          \
+  }
+HUBER_LOSS_FUNCTIONS(f32_f32, float, float, float)
+HUBER_LOSS_FUNCTIONS(f64_f64, double, double, double)
+HUBER_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+HUBER_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* huber_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -35,9 +55,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct HuberLossWorkspace {
-  int64_t sum_each_parts;
-  int64_t bytes = 0;
-
+  int64_t sum_each_parts, bytes = 0;
   explicit HuberLossWorkspace(int64_t N) {
     (void)N;
     sum_each_parts = reserve(bytes, 256, kBytes<S>);
@@ -68,7 +86,7 @@ void huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, S
               store_around(&loss[n], active, to_stored<T>(each), around_caches);
               sum_each_lanes += keep(active, each, S(0));
             });
-        sum_each += across(sum_each_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_each += across(sum_each_lanes, Plus());
       }
       sum_each_parts[n_first / n_chunk] = sum_each;
     }
@@ -105,29 +123,4 @@ int64_t workspace_of_huber_loss(int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define HUBER_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
-  extern "C" int64_t huber_loss_##NAME##_openmp_workspace(int64_t N) {                               \
-    BY_SET(return workspace_of_huber_loss<T, S>(N))                                                  \
-  }                                                                                                  \
-  extern "C" int huber_loss_##NAME##_openmp(T delta, const STORED* prediction, const STORED* target, \
-                                            STORED* loss, T* mean_loss, int64_t N, void* workspace,  \
-                                            int64_t workspace_bytes) {                               \
-    BY_SET(return launch_huber_loss<T, S>(delta, prediction, target, loss, mean_loss, N, workspace,  \
-                                          workspace_bytes))                                          \
-  }
-HUBER_LOSS_FUNCTIONS(f32_f32, float, float, float)
-HUBER_LOSS_FUNCTIONS(f64_f64, double, double, double)
-HUBER_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-HUBER_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* huber_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -15,26 +15,25 @@
 //   d_prediction = target > 0 ? -target * given_loss_share : 0;
 //   d_target = target > 0 ? (log(target) - prediction) * given_loss_share + given_loss + scaled : 0;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
-// Aliasing: an output shares no memory with another array; but exactly, element for element, d_target
-//   may be prediction.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array; but exactly, element for element, d_target may be
+//   prediction.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   kl_divergence_backward_error explains it.
 
@@ -117,6 +116,39 @@ const char* kl_divergence_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class PredictionElement, class DLossElement, auto* kCuda, auto* kOpenmp>
+struct kl_divergence_backward_arguments {
+  const PredictionElement* prediction = nullptr;
+  const PredictionElement* target = nullptr;
+  const DLossElement* d_loss = nullptr;
+  const DLossElement* d_mean_loss = nullptr;
+  PredictionElement* d_prediction = nullptr;
+  PredictionElement* d_target = nullptr;
+  int64_t B = 0, V = 0;
+
+  friend int kl_divergence_backward_cuda(const kl_divergence_backward_arguments& a, void* stream) {
+    return kCuda(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.d_prediction, a.d_target, a.B, a.V,
+                 stream);
+  }
+  friend int kl_divergence_backward_openmp(const kl_divergence_backward_arguments& a) {
+    return kOpenmp(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.d_prediction, a.d_target, a.B, a.V);
+  }
+};
+using kl_divergence_backward_f32_f32_arguments =
+    kl_divergence_backward_arguments<float, float, kl_divergence_backward_f32_f32_cuda,
+                                     kl_divergence_backward_f32_f32_openmp>;
+using kl_divergence_backward_f64_f64_arguments =
+    kl_divergence_backward_arguments<double, double, kl_divergence_backward_f64_f64_cuda,
+                                     kl_divergence_backward_f64_f64_openmp>;
+using kl_divergence_backward_bf16_f32_arguments =
+    kl_divergence_backward_arguments<uint16_t, float, kl_divergence_backward_bf16_f32_cuda,
+                                     kl_divergence_backward_bf16_f32_openmp>;
+using kl_divergence_backward_f16_f32_arguments =
+    kl_divergence_backward_arguments<uint16_t, float, kl_divergence_backward_f16_f32_cuda,
+                                     kl_divergence_backward_f16_f32_openmp>;
+
 #endif
 
 // What a status means.
@@ -152,41 +184,3 @@ static inline const char* kl_divergence_backward_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class PredictionElement, class DLossElement, auto* kCuda, auto* kOpenmp>
-struct kl_divergence_backward_arguments {
-  const PredictionElement* prediction = nullptr;
-  const PredictionElement* target = nullptr;
-  const DLossElement* d_loss = nullptr;
-  const DLossElement* d_mean_loss = nullptr;
-  PredictionElement* d_prediction = nullptr;
-  PredictionElement* d_target = nullptr;
-  int64_t B = 0;
-  int64_t V = 0;
-
-  friend int kl_divergence_backward_cuda(const kl_divergence_backward_arguments& a, void* stream) {
-    return kCuda(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.d_prediction, a.d_target, a.B, a.V,
-                 stream);
-  }
-  friend int kl_divergence_backward_openmp(const kl_divergence_backward_arguments& a) {
-    return kOpenmp(a.prediction, a.target, a.d_loss, a.d_mean_loss, a.d_prediction, a.d_target, a.B, a.V);
-  }
-};
-using kl_divergence_backward_f32_f32_arguments =
-    kl_divergence_backward_arguments<float, float, kl_divergence_backward_f32_f32_cuda,
-                                     kl_divergence_backward_f32_f32_openmp>;
-using kl_divergence_backward_f64_f64_arguments =
-    kl_divergence_backward_arguments<double, double, kl_divergence_backward_f64_f64_cuda,
-                                     kl_divergence_backward_f64_f64_openmp>;
-using kl_divergence_backward_bf16_f32_arguments =
-    kl_divergence_backward_arguments<uint16_t, float, kl_divergence_backward_bf16_f32_cuda,
-                                     kl_divergence_backward_bf16_f32_openmp>;
-using kl_divergence_backward_f16_f32_arguments =
-    kl_divergence_backward_arguments<uint16_t, float, kl_divergence_backward_f16_f32_cuda,
-                                     kl_divergence_backward_f16_f32_openmp>;
-
-#endif

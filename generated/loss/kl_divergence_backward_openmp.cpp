@@ -5,12 +5,13 @@
 //
 // Plan of kl_divergence_backward_f32_f32: threads share B, neighbours along V.
 // Bytes that kl_divergence_backward_f32_f32 must move: 4 * B + 8 * B * V + 4 read, 8 * B * V written.
-// Where an output is not wanted: one step after the other.
+// Operations: B + 2 * B * V of add; B * V each of sub, neg, log; 2 * B * V of mul; 1 each of div, max.
+// Where an output is not wanted: kl_divergence_backward_in_part does one step after the other.
 
 #include "kl_divergence_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "kl_divergence_backward_openmp.cpp"
@@ -20,9 +21,26 @@
 #include "kl_divergence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define KL_DIVERGENCE_BACKWARD_FUNCTIONS(NAME, STORED, OTHER, T)                                     \
+  extern "C" int kl_divergence_backward_##NAME##_openmp(                                             \
+      const STORED* prediction, const STORED* target, const OTHER* d_loss, const OTHER* d_mean_loss, \
+      STORED* d_prediction, STORED* d_target, int64_t B, int64_t V) {                                \
+    BY_SET(return launch_kl_divergence_backward<OTHER, T>(prediction, target, d_loss, d_mean_loss,   \
+                                                          d_prediction, d_target, B, V))             \
+  }
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
+KL_DIVERGENCE_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)
+
+extern "C" const char* kl_divergence_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -119,26 +137,4 @@ int launch_kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* 
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define KL_DIVERGENCE_BACKWARD_FUNCTIONS(NAME, STORED, OTHER, T)                                     \
-  extern "C" int kl_divergence_backward_##NAME##_openmp(                                             \
-      const STORED* prediction, const STORED* target, const OTHER* d_loss, const OTHER* d_mean_loss, \
-      STORED* d_prediction, STORED* d_target, int64_t B, int64_t V) {                                \
-    BY_SET(return launch_kl_divergence_backward<OTHER, T>(prediction, target, d_loss, d_mean_loss,   \
-                                                          d_prediction, d_target, B, V))             \
-  }
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
-KL_DIVERGENCE_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)
-
-extern "C" const char* kl_divergence_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

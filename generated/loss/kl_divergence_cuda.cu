@@ -3,11 +3,11 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of kl_divergence_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along V.
-// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along
-//   B.
+// Phase 1 of kl_divergence_f32_f32: part of a block, or several, by length, for each of B, neighbours along
+//   V.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
 // Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.
+// Operations: V * B + B of add; V * B each of sub, mul, log; 1 each of div, max.
 
 #include "kl_divergence.h"
 
@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,12 +26,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct KlDivergenceWorkspace {
-  int64_t sum_target_log_target_parts;
-  int64_t sum_target_log_target_tickets;
-  int64_t sum_loss_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
+  int64_t sum_target_log_target_parts, sum_target_log_target_tickets, sum_loss_parts, ticket, bytes = 0;
   explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
     sum_target_log_target_parts = reserve(bytes, RowShape(V, 1, B, 0, 1024).parts, kBytes<S>);
     sum_target_log_target_tickets = reserve(bytes, RowShape(V, 1, B, 0, 1024).tickets, 4);
@@ -49,7 +44,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
   for (Index item = Index(blockIdx.x / chunks) * Index(blockDim.y) + Index(threadIdx.y); item < items;
        item += Index(gridDim.x / chunks) * Index(blockDim.y)) {
     const Index b = item;
-    S sum_target_log_target = S(0);
     const Index first = Index(blockIdx.x % chunks) * chunk;
     const Index last = Index(smaller(first + chunk, V));
     S sum_target_log_target_own = S(0);
@@ -67,8 +61,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
         }
       }
     }
-    sum_target_log_target_own =
-        row_fold(sum_target_log_target_own, [](S one, S other) { return S(one + other); });
+    sum_target_log_target_own = row_fold(sum_target_log_target_own, Plus());
     if (chunks > 1) {
       if (threadIdx.x == 0)
         sum_target_log_target_parts[Index(blockIdx.x % chunks) * items + item] = sum_target_log_target_own;
@@ -78,10 +71,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
         sum_target_log_target_own =
             sum_target_log_target_own + sum_target_log_target_parts[Index(part) * items + item];
       }
-      sum_target_log_target_own =
-          row_fold(sum_target_log_target_own, [](S one, S other) { return S(one + other); });
+      sum_target_log_target_own = row_fold(sum_target_log_target_own, Plus());
     }
-    sum_target_log_target = sum_target_log_target + sum_target_log_target_own;
+    S sum_target_log_target = sum_target_log_target_own;
     if (threadIdx.x == 0) loss[b] = sum_target_log_target;
   }
 }
@@ -102,14 +94,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       if (i < remaining) sum_loss_own += loss_pack[i];
     }
   }
-  const S sum_loss_part = block_fold(sum_loss_own, [](S one, S other) { return S(one + other); });
+  const S sum_loss_part = block_fold(sum_loss_own, Plus());
   if (threadIdx.x == 0) sum_loss_parts[blockIdx.x] = sum_loss_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S sum_loss_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     sum_loss_of_thread = sum_loss_of_thread + sum_loss_parts[part];
   }
-  const S sum_loss = block_fold(sum_loss_of_thread, [](S one, S other) { return S(one + other); });
+  const S sum_loss = block_fold(sum_loss_of_thread, Plus());
   if (threadIdx.x == 0) mean_loss[0] = sum_loss / S(maximum(int64_t(B), int64_t{1}));
 }
 
@@ -124,34 +116,24 @@ cudaError_t kl_divergence(const Stored<T>* prediction, const Stored<T>* target, 
             shape.tickets == 0
                 ? cudaSuccess
                 : cudaMemsetAsync(workspace + space.sum_target_log_target_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream))
       return error;
     if (const cudaError_t error =
             launch(wide ? kl_divergence_part1_kernel<true, Index, S, T>
                         : kl_divergence_part1_kernel<false, Index, S, T>,
                    shape.blocks, dim3(shape.threads, shape.together), 512, stream, prediction, target, loss,
-                   B, V, reinterpret_cast<S*>(workspace + space.sum_target_log_target_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.sum_target_log_target_tickets), shape.chunk,
-                   shape.chunks);
-        error != cudaSuccess)
+                   B, V, workspace + space.sum_target_log_target_parts,
+                   workspace + space.sum_target_log_target_tickets, shape.chunk, shape.chunks))
       return error;
   }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? kl_divergence_part2_kernel<true, Index, S, T>
-                                              : kl_divergence_part2_kernel<false, Index, S, T>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<S*>(workspace + space.sum_loss_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({loss});
+  const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
+    return error;
+  return launch(
+      wide ? kl_divergence_part2_kernel<true, Index, S, T> : kl_divergence_part2_kernel<false, Index, S, T>,
+      chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss, B, workspace + space.sum_loss_parts,
+      workspace + space.ticket, chunk);
 }
 
 // Checks the arguments, then runs.

@@ -3,15 +3,16 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of kl_divergence_f32_f32: one thread computes sum_loss.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
-// Phase 3: one thread computes mean_loss.
+// Phase 1 of kl_divergence_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
+//   V.
+// Phase 2: one thread computes mean_loss.
 // Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.
+// Operations: V * B + B of add; V * B each of sub, mul, log; 1 each of div, max.
 
 #include "kl_divergence.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "kl_divergence_openmp.cpp"
@@ -21,9 +22,29 @@
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define KL_DIVERGENCE_FUNCTIONS(NAME, T, S, STORED)                                                     \
+  extern "C" int64_t kl_divergence_##NAME##_openmp_workspace(int64_t B, int64_t V) {                    \
+    BY_SET(return workspace_of_kl_divergence<T, S>(B, V))                                               \
+  }                                                                                                     \
+  extern "C" int kl_divergence_##NAME##_openmp(const STORED* prediction, const STORED* target, T* loss, \
+                                               T* mean_loss, int64_t B, int64_t V, void* workspace,     \
+                                               int64_t workspace_bytes) {                               \
+    BY_SET(return launch_kl_divergence<T, S>(prediction, target, loss, mean_loss, B, V, workspace,      \
+                                             workspace_bytes))                                          \
+  }
+KL_DIVERGENCE_FUNCTIONS(f32_f32, float, float, float)
+KL_DIVERGENCE_FUNCTIONS(f64_f64, double, double, double)
+KL_DIVERGENCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+KL_DIVERGENCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* kl_divergence_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -35,9 +56,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct KlDivergenceWorkspace {
-  int64_t sum_loss_parts;
-  int64_t bytes = 0;
-
+  int64_t sum_loss_parts, bytes = 0;
   explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
@@ -70,8 +89,7 @@ void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss
                 add_product(sum_target_log_target_lanes, chosen, target_here,
                             log(target_here) - to_value<T>(load(&prediction[b * V + v], active)));
               });
-          sum_target_log_target +=
-              across(sum_target_log_target_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_target_log_target += across(sum_target_log_target_lanes, Plus());
         }
         const S loss_here = sum_target_log_target;
         loss[b] = loss_here;
@@ -111,29 +129,4 @@ int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define KL_DIVERGENCE_FUNCTIONS(NAME, T, S, STORED)                                                     \
-  extern "C" int64_t kl_divergence_##NAME##_openmp_workspace(int64_t B, int64_t V) {                    \
-    BY_SET(return workspace_of_kl_divergence<T, S>(B, V))                                               \
-  }                                                                                                     \
-  extern "C" int kl_divergence_##NAME##_openmp(const STORED* prediction, const STORED* target, T* loss, \
-                                               T* mean_loss, int64_t B, int64_t V, void* workspace,     \
-                                               int64_t workspace_bytes) {                               \
-    BY_SET(return launch_kl_divergence<T, S>(prediction, target, loss, mean_loss, B, V, workspace,      \
-                                             workspace_bytes))                                          \
-  }
-KL_DIVERGENCE_FUNCTIONS(f32_f32, float, float, float)
-KL_DIVERGENCE_FUNCTIONS(f64_f64, double, double, double)
-KL_DIVERGENCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-KL_DIVERGENCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* kl_divergence_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -5,6 +5,7 @@
 // Plan of mse_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
 //   neighbours along N.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
+// Operations: N each of add, sub, mul; 1 each of div, max.
 
 #include "mse_loss.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,10 +24,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MseLossWorkspace {
-  int64_t sum_e_squared_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
+  int64_t sum_e_squared_parts, ticket, bytes = 0;
   explicit MseLossWorkspace(int64_t N) {
     (void)N;
     sum_e_squared_parts = reserve(bytes, 1024, kBytes<S>);
@@ -52,14 +50,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       if (i < remaining) sum_e_squared_own += e * e;
     }
   }
-  const S sum_e_squared_part = block_fold(sum_e_squared_own, [](S a, S b) { return S(a + b); });
+  const S sum_e_squared_part = block_fold(sum_e_squared_own, Plus());
   if (threadIdx.x == 0) sum_e_squared_parts[blockIdx.x] = sum_e_squared_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S sum_e_squared_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     sum_e_squared_of_thread = sum_e_squared_of_thread + sum_e_squared_parts[part];
   }
-  const S sum_e_squared = block_fold(sum_e_squared_of_thread, [](S a, S b) { return S(a + b); });
+  const S sum_e_squared = block_fold(sum_e_squared_of_thread, Plus());
   if (threadIdx.x == 0) loss[0] = sum_e_squared / S(maximum(int64_t(N), int64_t{1}));
 }
 
@@ -69,17 +67,11 @@ cudaError_t mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* lo
   const MseLossWorkspace<S, T> space(N);
   const bool wide = aligned({prediction, target});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
-  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-      error != cudaSuccess)
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
     return error;
-  if (const cudaError_t error =
-          launch(wide ? mse_loss_kernel<true, Index, S, T> : mse_loss_kernel<false, Index, S, T>, chunks,
-                 block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
-                 reinterpret_cast<S*>(workspace + space.sum_e_squared_parts),
-                 reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? mse_loss_kernel<true, Index, S, T> : mse_loss_kernel<false, Index, S, T>, chunks,
+                block_threads(chunk, chunks), 512, stream, prediction, target, loss, N,
+                workspace + space.sum_e_squared_parts, workspace + space.ticket, chunk);
 }
 
 // Checks the arguments, then runs.

@@ -2,15 +2,15 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Phase 1 of mse_loss_f32_f32: one thread computes sum_e_squared.
-// Phase 2: chunks of N are folded at once, then combined in order, neighbours along N.
-// Phase 3: one thread computes loss.
+// Phase 1 of mse_loss_f32_f32: chunks of N are folded at once, then combined in order, neighbours along N.
+// Phase 2: one thread computes loss.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
+// Operations: N each of add, sub, mul; 1 each of div, max.
 
 #include "mse_loss.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "mse_loss_openmp.cpp"
@@ -20,9 +20,27 @@
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define MSE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
+  extern "C" int64_t mse_loss_##NAME##_openmp_workspace(int64_t N) {                               \
+    BY_SET(return workspace_of_mse_loss<T, S>(N))                                                  \
+  }                                                                                                \
+  extern "C" int mse_loss_##NAME##_openmp(const STORED* prediction, const STORED* target, T* loss, \
+                                          int64_t N, void* workspace, int64_t workspace_bytes) {   \
+    BY_SET(return launch_mse_loss<T, S>(prediction, target, loss, N, workspace, workspace_bytes))  \
+  }
+MSE_LOSS_FUNCTIONS(f32_f32, float, float, float)
+MSE_LOSS_FUNCTIONS(f64_f64, double, double, double)
+MSE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+MSE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* mse_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -34,9 +52,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MseLossWorkspace {
-  int64_t sum_e_squared_parts;
-  int64_t bytes = 0;
-
+  int64_t sum_e_squared_parts, bytes = 0;
   explicit MseLossWorkspace(int64_t N) {
     (void)N;
     sum_e_squared_parts = reserve(bytes, 256, kBytes<S>);
@@ -63,7 +79,7 @@ void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int
                                                 to_value<T>(load(&target[n], active));
                                  add_product(sum_e_squared_lanes, active, e, e);
                                });
-        sum_e_squared += across(sum_e_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_e_squared += across(sum_e_squared_lanes, Plus());
       }
       sum_e_squared_parts[n_first / n_chunk] = sum_e_squared;
     }
@@ -99,27 +115,4 @@ int64_t workspace_of_mse_loss(int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define MSE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
-  extern "C" int64_t mse_loss_##NAME##_openmp_workspace(int64_t N) {                               \
-    BY_SET(return workspace_of_mse_loss<T, S>(N))                                                  \
-  }                                                                                                \
-  extern "C" int mse_loss_##NAME##_openmp(const STORED* prediction, const STORED* target, T* loss, \
-                                          int64_t N, void* workspace, int64_t workspace_bytes) {   \
-    BY_SET(return launch_mse_loss<T, S>(prediction, target, loss, N, workspace, workspace_bytes))  \
-  }
-MSE_LOSS_FUNCTIONS(f32_f32, float, float, float)
-MSE_LOSS_FUNCTIONS(f64_f64, double, double, double)
-MSE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-MSE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* mse_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

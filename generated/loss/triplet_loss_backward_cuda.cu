@@ -3,10 +3,11 @@
 // triplet_loss_backward: The gradient of triplet_loss by anchor, positive and negative, given that of loss
 // and mean_loss
 //
-// Plan of triplet_loss_backward_f32_f32: part of a block, or several, by length, for each of B,
-//   neighbours along D; what fits of anchor, positive, negative is read once and stays in shared
-//   memory.
+// Plan of triplet_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
+//   along D; what fits of anchor, positive, negative is read once and stays in shared memory.
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
+// Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
+//   B * D of neg; 1 of max; 2 * B of sqrt.
 
 #include "triplet_loss_backward.h"
 
@@ -16,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,9 +28,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct TripletLossBackwardWorkspace {
-  int64_t sum_v_squared_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_v_squared_slots, bytes = 0;
   explicit TripletLossBackwardWorkspace(int64_t B, int64_t D) {
     sum_v_squared_slots = reserve(bytes, RowShape(D, 1, B, 3 * kBytes<T>, 128).slot_bytes, 1);
   }
@@ -52,11 +51,9 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    S sum_v_squared = S(0);
     const S d_loss_share =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-    S sum_v_of_norm_squared = S(0);
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
 #pragma unroll 1
@@ -77,10 +74,8 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_v_of_norm_squared_own += v_of_norm * v_of_norm;
       }
     }
-    sum_v_squared =
-        sum_v_squared + team.fold(sum_v_squared_own, [](S one, S other) { return S(one + other); });
-    sum_v_of_norm_squared = sum_v_of_norm_squared + team.fold(sum_v_of_norm_squared_own,
-                                                              [](S one, S other) { return S(one + other); });
+    S sum_v_squared = team.fold(sum_v_squared_own, Plus());
+    S sum_v_of_norm_squared = team.fold(sum_v_of_norm_squared_own, Plus());
     const S root_v = sqrt(sum_v_squared);
     const S root_v_of_norm = sqrt(sum_v_of_norm_squared);
     const S together_root_v = root_v - root_v_of_norm + S(1);
@@ -131,21 +126,15 @@ cudaError_t triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* posi
   const bool wide =
       aligned({anchor, positive, negative, d_anchor, d_positive, d_negative}) && D % (16 / kBytes<T>) == 0;
   const RowShape shape(D, 1, B, 3 * kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? triplet_loss_backward_kernel<true, Index, S, T>
-                           : triplet_loss_backward_kernel<false, Index, S, T>,
-                      shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative,
-                      d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? triplet_loss_backward_kernel<true, Index, S, T>
+                          : triplet_loss_backward_kernel<false, Index, S, T>,
+                     shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative, d_loss,
+                     d_mean_loss, d_anchor, d_positive, d_negative, B, D);
 }
 
 // Where the intermediates lie in the workspace.
 struct TripletLossBackwardInPartWorkspace {
-  int64_t sum_v_squared_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_v_squared_slots, bytes = 0;
   explicit TripletLossBackwardInPartWorkspace(int64_t B, int64_t D) {
     sum_v_squared_slots = reserve(bytes, RowShape(D, 1, B, 0, 128).slot_bytes, 1);
   }
@@ -163,11 +152,9 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    S sum_v_squared = S(0);
     const S d_loss_share =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-    S sum_v_of_norm_squared = S(0);
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
 #pragma unroll 1
@@ -185,10 +172,8 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_v_of_norm_squared_own += v_of_norm * v_of_norm;
       }
     }
-    sum_v_squared =
-        sum_v_squared + team.fold(sum_v_squared_own, [](S one, S other) { return S(one + other); });
-    sum_v_of_norm_squared = sum_v_of_norm_squared + team.fold(sum_v_of_norm_squared_own,
-                                                              [](S one, S other) { return S(one + other); });
+    S sum_v_squared = team.fold(sum_v_squared_own, Plus());
+    S sum_v_of_norm_squared = team.fold(sum_v_of_norm_squared_own, Plus());
     const S root_v = sqrt(sum_v_squared);
     const S root_v_of_norm = sqrt(sum_v_of_norm_squared);
     const S together_root_v = root_v - root_v_of_norm + S(1);
@@ -224,14 +209,10 @@ cudaError_t triplet_loss_backward_in_part(const Stored<T>* anchor, const Stored<
   const TripletLossBackwardInPartWorkspace space(B, D);
   const bool wide = aligned({anchor, positive, negative}) && D % (16 / kBytes<T>) == 0;
   const RowShape shape(D, 1, B, 0, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? triplet_loss_backward_in_part_kernel<true, Index, S, T>
-                           : triplet_loss_backward_in_part_kernel<false, Index, S, T>,
-                      shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative,
-                      d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? triplet_loss_backward_in_part_kernel<true, Index, S, T>
+                          : triplet_loss_backward_in_part_kernel<false, Index, S, T>,
+                     shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative, d_loss,
+                     d_mean_loss, d_anchor, d_positive, d_negative, B, D);
 }
 
 // Checks the arguments, then runs.

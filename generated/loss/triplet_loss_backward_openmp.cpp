@@ -5,13 +5,16 @@
 //
 // Plan of triplet_loss_backward_f32_f32: threads share B, neighbours along D.
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
-// Where D <= 15: neighbouring rows side by side.
-// Where an output is not wanted: one step after the other.
+// Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
+//   B * D of neg; 1 of max; 2 * B of sqrt.
+// Where D <= 15: triplet_loss_backward_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
+// Where an output is not wanted: triplet_loss_backward_in_part does one step after the other.
 
 #include "triplet_loss_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -23,9 +26,57 @@
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int triplet_loss_backward_f32_f32_openmp(const float* anchor, const float* positive,
+                                                    const float* negative, const float* d_loss,
+                                                    const float* d_mean_loss, float* d_anchor,
+                                                    float* d_positive, float* d_negative, int64_t B,
+                                                    int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_short<float, float>, triplet_loss_backward<float, float>,
+      triplet_loss_backward_in_part<float, float>))
+}
+
+extern "C" int triplet_loss_backward_f64_f64_openmp(const double* anchor, const double* positive,
+                                                    const double* negative, const double* d_loss,
+                                                    const double* d_mean_loss, double* d_anchor,
+                                                    double* d_positive, double* d_negative, int64_t B,
+                                                    int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_short<double, double>, triplet_loss_backward<double, double>,
+      triplet_loss_backward_in_part<double, double>))
+}
+
+extern "C" int triplet_loss_backward_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
+                                                     const uint16_t* negative, const float* d_loss,
+                                                     const float* d_mean_loss, uint16_t* d_anchor,
+                                                     uint16_t* d_positive, uint16_t* d_negative, int64_t B,
+                                                     int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_kernel_short<BF16>, triplet_loss_backward_kernel<BF16>,
+      triplet_loss_backward_kernel_in_part<BF16>))
+}
+
+extern "C" int triplet_loss_backward_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
+                                                    const uint16_t* negative, const float* d_loss,
+                                                    const float* d_mean_loss, uint16_t* d_anchor,
+                                                    uint16_t* d_positive, uint16_t* d_negative, int64_t B,
+                                                    int64_t D) {
+  BY_SET(return launch_triplet_loss_backward(
+      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
+      triplet_loss_backward_kernel_short<F16>, triplet_loss_backward_kernel<F16>,
+      triplet_loss_backward_kernel_in_part<F16>))
+}
+
+extern "C" const char* triplet_loss_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -110,9 +161,8 @@ void triplet_loss_backward(const S* anchor, const S* positive, const S* negative
                                      const auto v_of_norm = anchor_here - load(&negative[b * D + d], active);
                                      add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
                                    });
-        sum_v_squared += across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_v_of_norm_squared +=
-            across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_v_squared += across(sum_v_squared_lanes, Plus());
+        sum_v_of_norm_squared += across(sum_v_of_norm_squared_lanes, Plus());
       }
       const S root_v = std::sqrt(sum_v_squared);
       const S root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
@@ -173,9 +223,8 @@ void triplet_loss_backward_in_part(const S* anchor, const S* positive, const S* 
                                      const auto v_of_norm = anchor_here - load(&negative[b * D + d], active);
                                      add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
                                    });
-        sum_v_squared += across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_v_of_norm_squared +=
-            across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_v_squared += across(sum_v_squared_lanes, Plus());
+        sum_v_of_norm_squared += across(sum_v_of_norm_squared_lanes, Plus());
       }
       const S root_v = std::sqrt(sum_v_squared);
       const S root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
@@ -291,9 +340,8 @@ void triplet_loss_backward_kernel(const uint16_t* anchor, const uint16_t* positi
               const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
               add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
             });
-        sum_v_squared += across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_v_of_norm_squared +=
-            across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_v_squared += across(sum_v_squared_lanes, Plus());
+        sum_v_of_norm_squared += across(sum_v_of_norm_squared_lanes, Plus());
       }
       const float root_v = std::sqrt(sum_v_squared);
       const float root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
@@ -358,9 +406,8 @@ void triplet_loss_backward_kernel_in_part(const uint16_t* anchor, const uint16_t
               const auto v_of_norm = anchor_here - to_value<T>(load(&negative[b * D + d], active));
               add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
             });
-        sum_v_squared += across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_v_of_norm_squared +=
-            across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_v_squared += across(sum_v_squared_lanes, Plus());
+        sum_v_of_norm_squared += across(sum_v_of_norm_squared_lanes, Plus());
       }
       const float root_v = std::sqrt(sum_v_squared);
       const float root_v_of_norm = std::sqrt(sum_v_of_norm_squared);
@@ -436,57 +483,4 @@ int launch_triplet_loss_backward(const AnchorElement* anchor, const AnchorElemen
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int triplet_loss_backward_f32_f32_openmp(const float* anchor, const float* positive,
-                                                    const float* negative, const float* d_loss,
-                                                    const float* d_mean_loss, float* d_anchor,
-                                                    float* d_positive, float* d_negative, int64_t B,
-                                                    int64_t D) {
-  BY_SET(return launch_triplet_loss_backward(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
-      triplet_loss_backward_short<float, float>, triplet_loss_backward<float, float>,
-      triplet_loss_backward_in_part<float, float>))
-}
-
-extern "C" int triplet_loss_backward_f64_f64_openmp(const double* anchor, const double* positive,
-                                                    const double* negative, const double* d_loss,
-                                                    const double* d_mean_loss, double* d_anchor,
-                                                    double* d_positive, double* d_negative, int64_t B,
-                                                    int64_t D) {
-  BY_SET(return launch_triplet_loss_backward(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
-      triplet_loss_backward_short<double, double>, triplet_loss_backward<double, double>,
-      triplet_loss_backward_in_part<double, double>))
-}
-
-extern "C" int triplet_loss_backward_bf16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
-                                                     const uint16_t* negative, const float* d_loss,
-                                                     const float* d_mean_loss, uint16_t* d_anchor,
-                                                     uint16_t* d_positive, uint16_t* d_negative, int64_t B,
-                                                     int64_t D) {
-  BY_SET(return launch_triplet_loss_backward(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
-      triplet_loss_backward_kernel_short<BF16>, triplet_loss_backward_kernel<BF16>,
-      triplet_loss_backward_kernel_in_part<BF16>))
-}
-
-extern "C" int triplet_loss_backward_f16_f32_openmp(const uint16_t* anchor, const uint16_t* positive,
-                                                    const uint16_t* negative, const float* d_loss,
-                                                    const float* d_mean_loss, uint16_t* d_anchor,
-                                                    uint16_t* d_positive, uint16_t* d_negative, int64_t B,
-                                                    int64_t D) {
-  BY_SET(return launch_triplet_loss_backward(
-      anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D,
-      triplet_loss_backward_kernel_short<F16>, triplet_loss_backward_kernel<F16>,
-      triplet_loss_backward_kernel_in_part<F16>))
-}
-
-extern "C" const char* triplet_loss_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

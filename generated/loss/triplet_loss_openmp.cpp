@@ -3,15 +3,17 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of triplet_loss_f32_f32: one thread computes sum_loss.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along D.
-// Phase 3: one thread computes mean_loss.
+// Phase 1 of triplet_loss_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
+//   D.
+// Phase 2: one thread computes mean_loss.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
+// Operations: 2 * D * B + 2 * B of add; 2 * D * B + B of sub; 2 * D * B of mul; 1 of div; B + 1 of max; 2 * B
+//   of sqrt.
 
 #include "triplet_loss.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -23,9 +25,29 @@
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define TRIPLET_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                        \
+  extern "C" int64_t triplet_loss_##NAME##_openmp_workspace(int64_t B, int64_t D) {                       \
+    BY_SET(return workspace_of_triplet_loss<T, S>(B, D))                                                  \
+  }                                                                                                       \
+  extern "C" int triplet_loss_##NAME##_openmp(const STORED* anchor, const STORED* positive,               \
+                                              const STORED* negative, T* loss, T* mean_loss, int64_t B,   \
+                                              int64_t D, void* workspace, int64_t workspace_bytes) {      \
+    BY_SET(return launch_triplet_loss<T, S>(anchor, positive, negative, loss, mean_loss, B, D, workspace, \
+                                            workspace_bytes))                                             \
+  }
+TRIPLET_LOSS_FUNCTIONS(f32_f32, float, float, float)
+TRIPLET_LOSS_FUNCTIONS(f64_f64, double, double, double)
+TRIPLET_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+TRIPLET_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* triplet_loss_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -37,9 +59,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct TripletLossWorkspace {
-  int64_t sum_loss_parts;
-  int64_t bytes = 0;
-
+  int64_t sum_loss_parts, bytes = 0;
   explicit TripletLossWorkspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
@@ -75,10 +95,8 @@ void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stor
                 add_product(sum_v_squared_lanes, active, v, v);
                 add_product(sum_v_of_norm_squared_lanes, active, v_of_norm, v_of_norm);
               });
-          sum_v_squared +=
-              across(sum_v_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_v_of_norm_squared +=
-              across(sum_v_of_norm_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_v_squared += across(sum_v_squared_lanes, Plus());
+          sum_v_of_norm_squared += across(sum_v_of_norm_squared_lanes, Plus());
         }
         const S loss_here = maximum(std::sqrt(sum_v_squared) - std::sqrt(sum_v_of_norm_squared) + S(1), S(0));
         loss[b] = loss_here;
@@ -120,29 +138,4 @@ int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define TRIPLET_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                        \
-  extern "C" int64_t triplet_loss_##NAME##_openmp_workspace(int64_t B, int64_t D) {                       \
-    BY_SET(return workspace_of_triplet_loss<T, S>(B, D))                                                  \
-  }                                                                                                       \
-  extern "C" int triplet_loss_##NAME##_openmp(const STORED* anchor, const STORED* positive,               \
-                                              const STORED* negative, T* loss, T* mean_loss, int64_t B,   \
-                                              int64_t D, void* workspace, int64_t workspace_bytes) {      \
-    BY_SET(return launch_triplet_loss<T, S>(anchor, positive, negative, loss, mean_loss, B, D, workspace, \
-                                            workspace_bytes))                                             \
-  }
-TRIPLET_LOSS_FUNCTIONS(f32_f32, float, float, float)
-TRIPLET_LOSS_FUNCTIONS(f64_f64, double, double, double)
-TRIPLET_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-TRIPLET_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* triplet_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,6 +4,7 @@
 //
 // Plan: a block for each of M, N, neighbours along L.
 // Bytes that bilinear must move: 4 * L * M + 4 * L * K * N + 4 * M * K read, 4 * M * N written.
+// Operations: L * M * K * N of add; 2 * L * M * K * N of mul.
 
 #include "bilinear.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,7 +27,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < M * N; item += Index(gridDim.x)) {
     const Index m = Index(item / N);
     const Index n = Index(item % N);
-    float sum_x_w_y = 0.0f;
     float sum_x_w_y_own = 0.0f;
     const Index groups = Index((L + 3) / 4);
     for (Index point = Index(threadIdx.x); point < K * groups; point += Index(blockDim.x)) {
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         if (i < remaining) sum_x_w_y_own += x[m * K + k] * w_pack[i] * y_pack[i];
       }
     }
-    sum_x_w_y = sum_x_w_y + block_fold(sum_x_w_y_own, [](float a, float b) { return float(a + b); });
+    float sum_x_w_y = block_fold(sum_x_w_y_own, Plus());
     if (threadIdx.x == 0) z[m * N + n] = sum_x_w_y;
   }
 }
@@ -50,12 +50,9 @@ template <class Index>
 cudaError_t bilinear(const float* x, const float* w, const float* y, float* z, int64_t M, int64_t K,
                      int64_t N, int64_t L, cudaStream_t stream) {
   const bool wide = aligned({w, y}) && L % 4 == 0;
-  if (const cudaError_t error = launch(wide ? bilinear_kernel<true, Index> : bilinear_kernel<false, Index>,
-                                       smaller(M * N, int64_t{1} << 30), block_threads(K * L, M * N), 512,
-                                       stream, x, w, y, z, M, K, N, L);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? bilinear_kernel<true, Index> : bilinear_kernel<false, Index>,
+                smaller(M * N, int64_t{1} << 30), block_threads(K * L, M * N), 512, stream, x, w, y, z, M, K,
+                N, L);
 }
 
 }  // namespace

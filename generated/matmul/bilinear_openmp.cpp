@@ -2,15 +2,16 @@
 //
 // bilinear: z[m, n] = x[m]^T @ w[n] @ y[m]
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along L, unless size(M) >= 32.
 // Bytes that bilinear must move: 4 * L * M + 4 * L * K * N + 4 * M * K read, 4 * M * N written.
+// Operations: L * M * K * N of add; 2 * L * M * K * N of mul.
 
 #include "bilinear.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "bilinear_openmp.cpp"
@@ -20,9 +21,21 @@
 #include "bilinear_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t bilinear_openmp_workspace(int64_t M, int64_t K, int64_t N, int64_t L) {
+  BY_SET(return workspace_of_bilinear(M, K, N, L))
+}
+extern "C" int bilinear_openmp(const float* x, const float* w, const float* y, float* z, int64_t M, int64_t K,
+                               int64_t N, int64_t L, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_bilinear(x, w, y, z, M, K, N, L, workspace, workspace_bytes))
+}
+
+extern "C" const char* bilinear_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -33,9 +46,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct BilinearWorkspace {
-  int64_t sum_x_w_y_panels, sum_x_w_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_w_y_panels, sum_x_w_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit BilinearWorkspace(int64_t M, int64_t K, int64_t N, int64_t L) {
     sum_x_w_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K * L}).right_bytes(), 1);
@@ -92,7 +103,7 @@ void bilinear(const float* x, const float* w, const float* y, float* z, int64_t 
                     add_product(sum_x_w_y_lanes, active, x_here * load(&w[(n * K + k) * L + l], active),
                                 load(&y[m * L + l], active));
                   });
-              sum_x_w_y += across(sum_x_w_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_x_w_y += across(sum_x_w_y_lanes, Plus());
             }
           }
           z[m * N + n] = sum_x_w_y;
@@ -125,21 +136,4 @@ int64_t workspace_of_bilinear(int64_t M, int64_t K, int64_t N, int64_t L) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t bilinear_openmp_workspace(int64_t M, int64_t K, int64_t N, int64_t L) {
-  BY_SET(return workspace_of_bilinear(M, K, N, L))
-}
-extern "C" int bilinear_openmp(const float* x, const float* w, const float* y, float* z, int64_t M, int64_t K,
-                               int64_t N, int64_t L, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_bilinear(x, w, y, z, M, K, N, L, workspace, workspace_bytes))
-}
-
-extern "C" const char* bilinear_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -5,8 +5,10 @@
 // Phase 1: a block for each of M, neighbours along H.
 // Phase 2: a block for each of H, neighbours along N.
 // Through the workspace: value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share.
-// Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N *
-//   H + 4 * M * K + 8 * H * K written.
+// Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N * H + 4
+//   * M * K + 8 * H * K written.
+// Operations: 2 * N * M * H + M * H + 6 * M * H * K + M * K of add; 2 * N * M * H + 4 * M * H + 13 * M * H *
+//   K of mul; M * H of neg; 3 * M * H of sigmoid.
 
 #include "gated_mlp_backward.h"
 
@@ -16,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,13 +28,7 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardWorkspace {
-  int64_t value_sum_x;
-  int64_t sum_x_along_k;
-  int64_t d_hidden;
-  int64_t sigmoid_sum_x;
-  int64_t share;
-  int64_t bytes = 0;
-
+  int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, bytes = 0;
   explicit GatedMlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     (void)N;
@@ -121,38 +117,21 @@ cudaError_t gated_mlp_backward(const float* x, const float* gate, const float* u
                                int64_t M, int64_t K, int64_t H, int64_t N, char* workspace,
                                cudaStream_t stream) {
   const GatedMlpBackwardWorkspace space(M, K, H, N);
-  if (const cudaError_t error = launch(gated_mlp_backward_part1_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(larger(H, K), M), 0, stream, x, gate, up, down, d_z, d_x,
-                                       M, K, H, N, reinterpret_cast<float*>(workspace + space.value_sum_x),
-                                       reinterpret_cast<float*>(workspace + space.sum_x_along_k),
-                                       reinterpret_cast<float*>(workspace + space.d_hidden),
-                                       reinterpret_cast<float*>(workspace + space.sigmoid_sum_x),
-                                       reinterpret_cast<float*>(workspace + space.share));
-      error != cudaSuccess)
-    return error;
   if (const cudaError_t error =
-          launch(gated_mlp_backward_part2_kernel<Index>, smaller(H, int64_t{1} << 30),
-                 block_threads(larger(N, K), H), 0, stream, x, d_z, d_gate, d_up, d_down, M, K, H, N,
-                 reinterpret_cast<float*>(workspace + space.value_sum_x),
-                 reinterpret_cast<float*>(workspace + space.sum_x_along_k),
-                 reinterpret_cast<float*>(workspace + space.d_hidden),
-                 reinterpret_cast<float*>(workspace + space.sigmoid_sum_x),
-                 reinterpret_cast<float*>(workspace + space.share));
-      error != cudaSuccess)
+          launch(gated_mlp_backward_part1_kernel<Index>, smaller(M, int64_t{1} << 30),
+                 block_threads(larger(H, K), M), 0, stream, x, gate, up, down, d_z, d_x, M, K, H, N,
+                 workspace + space.value_sum_x, workspace + space.sum_x_along_k, workspace + space.d_hidden,
+                 workspace + space.sigmoid_sum_x, workspace + space.share))
     return error;
-  return cudaSuccess;
+  return launch(gated_mlp_backward_part2_kernel<Index>, smaller(H, int64_t{1} << 30),
+                block_threads(larger(N, K), H), 0, stream, x, d_z, d_gate, d_up, d_down, M, K, H, N,
+                workspace + space.value_sum_x, workspace + space.sum_x_along_k, workspace + space.d_hidden,
+                workspace + space.sigmoid_sum_x, workspace + space.share);
 }
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardInPartWorkspace {
-  int64_t value_sum_x;
-  int64_t sum_x_along_k;
-  int64_t d_hidden;
-  int64_t sigmoid_sum_x;
-  int64_t share;
-  int64_t gated_mlp_backward_in_part_part1_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, part1_kernel_tiles, bytes = 0;
   explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     (void)N;
@@ -161,8 +140,7 @@ struct GatedMlpBackwardInPartWorkspace {
     d_hidden = reserve(bytes, M * H, 4);
     sigmoid_sum_x = reserve(bytes, M * H, 4);
     share = reserve(bytes, M * H, 4);
-    gated_mlp_backward_in_part_part1_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
+    part1_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
   }
 };
 
@@ -246,8 +224,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index m = Index(item / K);
     const Index k = Index(item % K);
     if (d_x != nullptr) {
-      float sum_d_hidden = 0.0f;
-      float sum_d_hidden_share = 0.0f;
       float sum_d_hidden_own = 0.0f;
       float sum_d_hidden_share_own = 0.0f;
       for (Index h_first = Index(threadIdx.x) * 4; h_first < H; h_first += Index(blockDim.x) * 4) {
@@ -268,10 +244,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           }
         }
       }
-      sum_d_hidden =
-          sum_d_hidden + block_fold(sum_d_hidden_own, [](float a, float b) { return float(a + b); });
-      sum_d_hidden_share = sum_d_hidden_share +
-                           block_fold(sum_d_hidden_share_own, [](float a, float b) { return float(a + b); });
+      float sum_d_hidden = block_fold(sum_d_hidden_own, Plus());
+      float sum_d_hidden_share = block_fold(sum_d_hidden_share_own, Plus());
       if (threadIdx.x == 0) d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
     }
   }
@@ -286,34 +260,22 @@ cudaError_t gated_mlp_backward_in_part(const float* x, const float* gate, const 
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.gated_mlp_backward_in_part_part1_kernel_tiles;
-    if (const cudaError_t error = launch(
-            gated_mlp_backward_in_part_part1_kernel<Index>, smaller(H, in_shared ? int64_t{1} << 30 : 1024),
-            block_threads(larger(M, larger(N, K)), H),
-            512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gate, up, down, d_z, d_x,
-            d_gate, d_up, d_down, M, K, H, N, reinterpret_cast<float*>(workspace + space.value_sum_x),
-            reinterpret_cast<float*>(workspace + space.sum_x_along_k),
-            reinterpret_cast<float*>(workspace + space.d_hidden),
-            reinterpret_cast<float*>(workspace + space.sigmoid_sum_x),
-            reinterpret_cast<float*>(workspace + space.share), tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({workspace, up, gate}) && H % 4 == 0;
+    char* const tiles = in_shared ? nullptr : workspace + space.part1_kernel_tiles;
     if (const cudaError_t error =
-            launch(wide ? gated_mlp_backward_in_part_part2_kernel<true, Index>
-                        : gated_mlp_backward_in_part_part2_kernel<false, Index>,
-                   smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, gate, up, d_x, M,
-                   K, H, reinterpret_cast<float*>(workspace + space.value_sum_x),
-                   reinterpret_cast<float*>(workspace + space.sum_x_along_k),
-                   reinterpret_cast<float*>(workspace + space.d_hidden),
-                   reinterpret_cast<float*>(workspace + space.sigmoid_sum_x),
-                   reinterpret_cast<float*>(workspace + space.share));
-        error != cudaSuccess)
+            launch(gated_mlp_backward_in_part_part1_kernel<Index>,
+                   smaller(H, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, larger(N, K)), H),
+                   512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gate, up, down, d_z,
+                   d_x, d_gate, d_up, d_down, M, K, H, N, workspace + space.value_sum_x,
+                   workspace + space.sum_x_along_k, workspace + space.d_hidden,
+                   workspace + space.sigmoid_sum_x, workspace + space.share, tiles, tile_bytes))
       return error;
   }
-  return cudaSuccess;
+  const bool wide = aligned({workspace, up, gate}) && H % 4 == 0;
+  return launch(wide ? gated_mlp_backward_in_part_part2_kernel<true, Index>
+                     : gated_mlp_backward_in_part_part2_kernel<false, Index>,
+                smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, gate, up, d_x, M, K,
+                H, workspace + space.value_sum_x, workspace + space.sum_x_along_k, workspace + space.d_hidden,
+                workspace + space.sigmoid_sum_x, workspace + space.share);
 }
 
 }  // namespace

@@ -2,32 +2,33 @@
 //
 // gated_mlp_backward: The gradient of gated_mlp by x, gate, up and down, given that of z
 //
-// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 2: threads share M, H, neighbours along N, unless size(M) >= 32.
-// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that
-//   are packed once.
-// Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Phase 5: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
 // Phase 6: one thread computes d_x, where there are several H_shares.
 // Phase 7: threads share M, K, neighbours along H, unless there are several H_shares.
-// Phase 8: threads share tiles of H x N, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Phase 8: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Phase 9: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
 // Phase 10: one thread computes d_gate, d_up, where there are several M_shares.
 // Phase 11: threads share H, K, neighbours along H, unless there are several M_shares.
-// Through the workspace: value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share,
-//   sum_d_hidden_part, sum_d_hidden_share_part, sum_d_hidden_share_along_m_part,
-//   sum_d_hidden_along_m_part.
-// Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N *
-//   H + 4 * M * K + 8 * H * K written.
-// Where an output is not wanted: one step after the other.
+// Through the workspace: value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, sum_d_hidden_part,
+//   sum_d_hidden_share_part, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part.
+// Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N * H + 4
+//   * M * K + 8 * H * K written.
+// Operations: 2 * N * M * H + M * H + 6 * M * H * K + M * K of add; 2 * N * M * H + 4 * M * H + 13 * M * H *
+//   K of mul; M * H of neg; 3 * M * H of sigmoid.
+// Where an output is not wanted: gated_mlp_backward_in_part does one step after the other.
 
 #include "gated_mlp_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -40,9 +41,24 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t gated_mlp_backward_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
+  BY_SET(return workspace_of_gated_mlp_backward(M, K, H, N))
+}
+extern "C" int gated_mlp_backward_openmp(const float* x, const float* gate, const float* up,
+                                         const float* down, const float* d_z, float* d_x, float* d_gate,
+                                         float* d_up, float* d_down, int64_t M, int64_t K, int64_t H,
+                                         int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N,
+                                          workspace, workspace_bytes))
+}
+
+extern "C" const char* gated_mlp_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -57,9 +73,7 @@ struct GatedMlpBackwardWorkspace {
       sum_d_hidden_share_part, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part,
       d_hidden_here_panels, d_hidden_here_own_panels, sum_x_here_panels, sum_x_here_own_panels,
       sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, sum_d_z_hidden_panels,
-      sum_d_z_hidden_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_z_hidden_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit GatedMlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
@@ -145,7 +159,7 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
                                   add_product(d_hidden_here_lanes, active, load(&d_z[m * N + n], active),
                                               load(&down[h * N + n], active));
                                 });
-            d_hidden_here += across(d_hidden_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            d_hidden_here += across(d_hidden_here_lanes, Plus());
           }
           d_hidden[m * H + h] = d_hidden_here;
         }
@@ -212,9 +226,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
                                     load(&sigmoid_sum_x[m * H + h], active),
                                 load(&share[m * H + h], active));
                   });
-              sum_d_hidden += across(sum_d_hidden_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              sum_d_hidden_share +=
-                  across(sum_d_hidden_share_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_hidden += across(sum_d_hidden_lanes, Plus());
+              sum_d_hidden_share += across(sum_d_hidden_share_lanes, Plus());
             }
             sum_d_hidden_part[(h_share * M + m) * K + k] = sum_d_hidden;
             sum_d_hidden_share_part[(h_share * M + m) * K + k] = sum_d_hidden_share;
@@ -261,9 +274,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
                                   load(&sigmoid_sum_x[m * H + h], active),
                               load(&share[m * H + h], active));
                 });
-            sum_d_hidden += across(sum_d_hidden_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_d_hidden_share +=
-                across(sum_d_hidden_share_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
+            sum_d_hidden_share += across(sum_d_hidden_share_lanes, Plus());
           }
           d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
         }
@@ -315,10 +327,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
                                                 load_every(&d_hidden[m * H + h], H, active) * x_here,
                                                 load_every(&value_sum_x[m * H + h], H, active));
                                   });
-              sum_d_hidden_share_along_m +=
-                  across(sum_d_hidden_share_along_m_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              sum_d_hidden_along_m +=
-                  across(sum_d_hidden_along_m_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_hidden_share_along_m += across(sum_d_hidden_share_along_m_lanes, Plus());
+              sum_d_hidden_along_m += across(sum_d_hidden_along_m_lanes, Plus());
             }
             sum_d_hidden_share_along_m_part[(m_share * K + k) * H + h] = sum_d_hidden_share_along_m;
             sum_d_hidden_along_m_part[(m_share * K + k) * H + h] = sum_d_hidden_along_m;
@@ -370,9 +380,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardInPartWorkspace {
-  int64_t value_sum_x, sum_x_along_k, hidden, d_hidden, sigmoid_sum_x, share, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t value_sum_x, sum_x_along_k, hidden, d_hidden, sigmoid_sum_x, share, threads, most_threads,
+      thread_bytes = 0, bytes = 0;
   explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     (void)N;
@@ -416,7 +425,7 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                                   add_product(sum_x_up_lanes, active, load(&x[m * K + k], active),
                                               load_every(&up[k * H + h], H, active));
                                 });
-            sum_x_up += across(sum_x_up_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_up += across(sum_x_up_lanes, Plus());
           }
           sum_x_along_k[m * H + h] = sum_x_up;
         }
@@ -430,7 +439,7 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                                   add_product(sum_d_z_down_lanes, active, load(&d_z[m * N + n], active),
                                               load(&down[h * N + n], active));
                                 });
-            sum_d_z_down += across(sum_d_z_down_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_down += across(sum_d_z_down_lanes, Plus());
           }
           d_hidden[m * H + h] = sum_d_z_down;
         }
@@ -442,7 +451,7 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                                 add_product(sum_x_lanes, active, load(&x[m * K + k], active),
                                             load_every(&gate[k * H + h], H, active));
                               });
-          sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x += across(sum_x_lanes, Plus());
         }
         if (d_x != nullptr || d_up != nullptr || d_down != nullptr) {
           value_sum_x[m * H + h] = rounded(sum_x * sigmoid(sum_x));
@@ -509,9 +518,8 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
                                   load(&sigmoid_sum_x[m * H + h], active),
                               load(&share[m * H + h], active));
                 });
-            sum_d_hidden += across(sum_d_hidden_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_d_hidden_share +=
-                across(sum_d_hidden_share_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
+            sum_d_hidden_share += across(sum_d_hidden_share_lanes, Plus());
           }
           d_x[m * K + k] = sum_d_hidden + sum_d_hidden_share;
         }
@@ -565,24 +573,4 @@ int64_t workspace_of_gated_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t gated_mlp_backward_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_gated_mlp_backward(M, K, H, N))
-}
-extern "C" int gated_mlp_backward_openmp(const float* x, const float* gate, const float* up,
-                                         const float* down, const float* d_z, float* d_x, float* d_gate,
-                                         float* d_up, float* d_down, int64_t M, int64_t K, int64_t H,
-                                         int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N,
-                                          workspace, workspace_bytes))
-}
-
-extern "C" const char* gated_mlp_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -5,6 +5,8 @@
 // Plan: a block for each of M, neighbours along H.
 // Kept by each worker: hidden.
 // Bytes that gated_mlp must move: 4 * N * H + 8 * H * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * H * M + 2 * H * K * M of add; N * H * M + 2 * H * K * M + 2 * H * M of mul; H * M of
+//   sigmoid.
 
 #include "gated_mlp.h"
 
@@ -12,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,13 +24,11 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct GatedMlpWorkspace {
-  int64_t gated_mlp_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit GatedMlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     (void)N;
-    gated_mlp_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(H, 4), 32768, smaller(M, 1024)), 1);
+    kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(H, 4), 32768, smaller(M, 1024)), 1);
   }
 };
 
@@ -68,14 +68,10 @@ cudaError_t gated_mlp(const float* x, const float* gate, const float* up, const 
   const GatedMlpWorkspace space(M, K, H, N);
   const int64_t tile_bytes = padded_bytes(H, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.gated_mlp_kernel_tiles;
-  if (const cudaError_t error =
-          launch(gated_mlp_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(larger(H, N), M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                 stream, x, gate, up, down, z, M, K, H, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(gated_mlp_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(H, N), M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+                stream, x, gate, up, down, z, M, K, H, N, tiles, tile_bytes);
 }
 
 }  // namespace

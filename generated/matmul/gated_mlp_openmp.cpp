@@ -2,19 +2,21 @@
 //
 // gated_mlp: z = (silu(x @ gate) * (x @ up)) @ down
 //
-// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that
-//   are packed once.
-// Phase 2: threads share tiles of M x H, which are folded in registers, from panels of both sides that
-//   are packed once.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 2: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Through the workspace: hidden, v.
 // Bytes that gated_mlp must move: 4 * N * H + 8 * H * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * H * M + 2 * H * K * M of add; N * H * M + 2 * H * K * M + 2 * H * M of mul; H * M of
+//   sigmoid.
 
 #include "gated_mlp.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "gated_mlp_openmp.cpp"
@@ -24,9 +26,22 @@
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t gated_mlp_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
+  BY_SET(return workspace_of_gated_mlp(M, K, H, N))
+}
+extern "C" int gated_mlp_openmp(const float* x, const float* gate, const float* up, const float* down,
+                                float* z, int64_t M, int64_t K, int64_t H, int64_t N, void* workspace,
+                                int64_t workspace_bytes) {
+  BY_SET(return launch_gated_mlp(x, gate, up, down, z, M, K, H, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* gated_mlp_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -38,9 +53,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct GatedMlpWorkspace {
   int64_t hidden, v, v_here_panels, v_here_own_panels, sum_x_up_panels, sum_x_up_own_panels,
-      sum_hidden_down_panels, sum_hidden_down_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_hidden_down_panels, sum_hidden_down_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit GatedMlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
@@ -140,22 +153,4 @@ int64_t workspace_of_gated_mlp(int64_t M, int64_t K, int64_t H, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t gated_mlp_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_gated_mlp(M, K, H, N))
-}
-extern "C" int gated_mlp_openmp(const float* x, const float* gate, const float* up, const float* down,
-                                float* z, int64_t M, int64_t K, int64_t H, int64_t N, void* workspace,
-                                int64_t workspace_bytes) {
-  BY_SET(return launch_gated_mlp(x, gate, up, down, z, M, K, H, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* gated_mlp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

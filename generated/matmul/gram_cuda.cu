@@ -4,6 +4,7 @@
 //
 // Plan: a block for each of M, N, neighbours along K.
 // Bytes that gram must move: 4 * K * M read, 4 * M * M written.
+// Operations: K * M * M each of add, mul.
 
 #include "gram.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,7 +26,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < M * M; item += Index(gridDim.x)) {
     const Index m = Index(item / M);
     const Index n = Index(item % M);
-    float sum_x_x = 0.0f;
     float sum_x_x_own = 0.0f;
     for (Index k_first = Index(threadIdx.x) * 4; k_first < K; k_first += Index(blockDim.x) * 4) {
       const Index remaining = kWide ? 4 : Index(K - k_first);
@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         if (i < remaining) sum_x_x_own += x_pack[i] * x_other_pack[i];
       }
     }
-    sum_x_x = sum_x_x + block_fold(sum_x_x_own, [](float a, float b) { return float(a + b); });
+    float sum_x_x = block_fold(sum_x_x_own, Plus());
     if (threadIdx.x == 0) z[m * M + n] = sum_x_x;
   }
 }
@@ -44,12 +44,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t gram(const float* x, float* z, int64_t M, int64_t K, cudaStream_t stream) {
   const bool wide = aligned({x}) && K % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? gram_kernel<true, Index> : gram_kernel<false, Index>,
-                 smaller(M * M, int64_t{1} << 30), block_threads(K, M * M), 512, stream, x, z, M, K);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? gram_kernel<true, Index> : gram_kernel<false, Index>, smaller(M * M, int64_t{1} << 30),
+                block_threads(K, M * M), 512, stream, x, z, M, K);
 }
 
 }  // namespace
@@ -58,7 +54,7 @@ extern "C" int gram_cuda(const float* x, float* z, int64_t M, int64_t K, void* s
   if (const int status = check_sizes({{3, M}, {4, K}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, z, {M, M}}};
   if (const int status = check_arrays(arrays)) return status;
-  if (M == 0 || M == 0) return 0;
+  if (M == 0) return 0;
   const bool small = larger(M * K, M * M) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   return cuda_status(small ? gram<int32_t>(x, z, M, K, queue) : gram<int64_t>(x, z, M, K, queue));

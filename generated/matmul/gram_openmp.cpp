@@ -2,15 +2,16 @@
 //
 // gram: z = x @ x^T
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that gram must move: 4 * K * M read, 4 * M * M written.
+// Operations: K * M * M each of add, mul.
 
 #include "gram.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "gram_openmp.cpp"
@@ -20,9 +21,19 @@
 #include "gram_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t gram_openmp_workspace(int64_t M, int64_t K) { BY_SET(return workspace_of_gram(M, K)) }
+extern "C" int gram_openmp(const float* x, float* z, int64_t M, int64_t K, void* workspace,
+                           int64_t workspace_bytes) {
+  BY_SET(return launch_gram(x, z, M, K, workspace, workspace_bytes))
+}
+
+extern "C" const char* gram_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -33,9 +44,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct GramWorkspace {
-  int64_t sum_x_x_panels, sum_x_x_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_x_panels, sum_x_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit GramWorkspace(int64_t M, int64_t K) {
     sum_x_x_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, M}, {0, K}).right_bytes(), 1);
@@ -80,7 +89,7 @@ void gram(const float* x, float* z, int64_t M, int64_t K, char* workspace, int64
                                   add_product(sum_x_x_lanes, active, load(&x[m * K + k], active),
                                               load(&x[n * K + k], active));
                                 });
-            sum_x_x += across(sum_x_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_x += across(sum_x_x_lanes, Plus());
           }
           z[m * M + n] = sum_x_x;
         }
@@ -94,7 +103,7 @@ int launch_gram(const float* x, float* z, int64_t M, int64_t K, void* workspace,
   if (const int status = check_sizes({{3, M}, {4, K}})) return status;
   const Array arrays[] = {{1, x, {M, K}}, {2, z, {M, M}}};
   if (const int status = check_arrays(arrays)) return status;
-  if (M == 0 || M == 0) return 0;
+  if (M == 0) return 0;
   const GramWorkspace space(M, K);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
@@ -105,25 +114,10 @@ int launch_gram(const float* x, float* z, int64_t M, int64_t K, void* workspace,
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_gram(int64_t M, int64_t K) {
   if (const int status = check_sizes({{3, M}, {4, K}})) return -status;
-  if (M == 0 || M == 0) return 0;
+  if (M == 0) return 0;
   return bytes_of_team(GramWorkspace(M, K));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t gram_openmp_workspace(int64_t M, int64_t K) { BY_SET(return workspace_of_gram(M, K)) }
-extern "C" int gram_openmp(const float* x, float* z, int64_t M, int64_t K, void* workspace,
-                           int64_t workspace_bytes) {
-  BY_SET(return launch_gram(x, z, M, K, workspace, workspace_bytes))
-}
-
-extern "C" const char* gram_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

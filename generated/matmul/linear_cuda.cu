@@ -4,6 +4,7 @@
 //
 // Plan of linear_f32: a block for each of M, N, neighbours along K.
 // Bytes that linear_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M + N * M of add; N * K * M of mul.
 
 #include "linear.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,7 +27,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < M * N; item += Index(gridDim.x)) {
     const Index m = Index(item / N);
     const Index n = Index(item % N);
-    float sum_x_w = 0.0f;
     float sum_x_w_own = 0.0f;
     for (Index k_first = Index(threadIdx.x) * (16 / kBytes<T>); k_first < K;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         if (i < remaining) sum_x_w_own += to_value<T>(x_pack[i]) * to_value<T>(w_pack[i]);
       }
     }
-    sum_x_w = sum_x_w + block_fold(sum_x_w_own, [](float a, float b) { return float(a + b); });
+    float sum_x_w = block_fold(sum_x_w_own, Plus());
     if (threadIdx.x == 0) z[m * N + n] = to_stored<T>(sum_x_w + bias[n]);
   }
 }
@@ -47,12 +47,9 @@ template <class Index, class T>
 cudaError_t linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>* z, int64_t M,
                    int64_t K, int64_t N, cudaStream_t stream) {
   const bool wide = aligned({x, w}) && K % (16 / kBytes<T>) == 0;
-  if (const cudaError_t error = launch(wide ? linear_kernel<true, Index, T> : linear_kernel<false, Index, T>,
-                                       smaller(M * N, int64_t{1} << 30), block_threads(K, M * N), 512, stream,
-                                       x, w, bias, z, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? linear_kernel<true, Index, T> : linear_kernel<false, Index, T>,
+                smaller(M * N, int64_t{1} << 30), block_threads(K, M * N), 512, stream, x, w, bias, z, M, K,
+                N);
 }
 
 // Checks the arguments, then runs.

@@ -4,6 +4,7 @@
 //
 // Plan: a block for each of M, N, neighbours along K.
 // Bytes that linear_int8 must move: 5 * N + N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M of add; N * K of sub; N * K + N * K * M of mul.
 
 #include "linear_int8.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,7 +27,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < M * N; item += Index(gridDim.x)) {
     const Index m = Index(item / N);
     const Index n = Index(item % N);
-    float sum_x_w_scale = 0.0f;
     float sum_x_w_scale_own = 0.0f;
     for (Index k_first = Index(threadIdx.x) * 8; k_first < K; k_first += Index(blockDim.x) * 8) {
       const Index remaining = kWide ? 8 : Index(K - k_first);
@@ -39,8 +39,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         }
       }
     }
-    sum_x_w_scale =
-        sum_x_w_scale + block_fold(sum_x_w_scale_own, [](float a, float b) { return float(a + b); });
+    float sum_x_w_scale = block_fold(sum_x_w_scale_own, Plus());
     if (threadIdx.x == 0) z[m * N + n] = sum_x_w_scale;
   }
 }
@@ -49,13 +48,9 @@ template <class Index>
 cudaError_t linear_int8(const float* x, const int8_t* w, const int8_t* zero, const float* scale, float* z,
                         int64_t M, int64_t K, int64_t N, cudaStream_t stream) {
   const bool wide = aligned({x, w}) && K % 8 == 0;
-  if (const cudaError_t error =
-          launch(wide ? linear_int8_kernel<true, Index> : linear_int8_kernel<false, Index>,
-                 smaller(M * N, int64_t{1} << 30), block_threads(K, M * N), 512, stream, x, w, zero, scale, z,
-                 M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? linear_int8_kernel<true, Index> : linear_int8_kernel<false, Index>,
+                smaller(M * N, int64_t{1} << 30), block_threads(K, M * N), 512, stream, x, w, zero, scale, z,
+                M, K, N);
 }
 
 }  // namespace

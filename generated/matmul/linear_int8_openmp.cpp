@@ -2,14 +2,15 @@
 //
 // linear_int8: z = x @ ((w - zero) * scale)^T
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Bytes that linear_int8 must move: 5 * N + N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M of add; N * K of sub; N * K + N * K * M of mul.
 
 #include "linear_int8.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "linear_int8_openmp.cpp"
@@ -19,9 +20,22 @@
 #include "linear_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t linear_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_linear_int8(M, K, N))
+}
+extern "C" int linear_int8_openmp(const float* x, const int8_t* w, const int8_t* zero, const float* scale,
+                                  float* z, int64_t M, int64_t K, int64_t N, void* workspace,
+                                  int64_t workspace_bytes) {
+  BY_SET(return launch_linear_int8(x, w, zero, scale, z, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* linear_int8_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -32,9 +46,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearInt8Workspace {
-  int64_t sum_x_w_scale_panels, sum_x_w_scale_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_w_scale_panels, sum_x_w_scale_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit LinearInt8Workspace(int64_t M, int64_t K, int64_t N) {
     sum_x_w_scale_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
@@ -94,22 +106,4 @@ int64_t workspace_of_linear_int8(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t linear_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_linear_int8(M, K, N))
-}
-extern "C" int linear_int8_openmp(const float* x, const int8_t* w, const int8_t* zero, const float* scale,
-                                  float* z, int64_t M, int64_t K, int64_t N, void* workspace,
-                                  int64_t workspace_bytes) {
-  BY_SET(return launch_linear_int8(x, w, zero, scale, z, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* linear_int8_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

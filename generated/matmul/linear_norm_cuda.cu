@@ -5,6 +5,7 @@
 // Plan: a block for each of M, neighbours along K.
 // Kept by each worker: v.
 // Bytes that linear_norm must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K read, 4 * N * M written.
+// Operations: 2 * N * M + N * M * K + M of add; 3 * N * M + N * M * K of mul; M of rsqrt.
 
 #include "linear_norm.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,13 +23,10 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct LinearNormWorkspace {
-  int64_t linear_norm_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit LinearNormWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
-    linear_norm_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, smaller(M, 1024)), 1);
+    kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, smaller(M, 1024)), 1);
   }
 };
 
@@ -41,7 +39,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   float* const v_per_m_n = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float sum_v_squared = 0.0f;
     float sum_v_squared_own = 0.0f;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       float sum_x_w = 0.0f;
@@ -51,8 +48,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       sum_v_squared_own += v * v;
       v_per_m_n[n] = sum_x_w + residual[m * N + n];
     }
-    sum_v_squared =
-        sum_v_squared + block_fold(sum_v_squared_own, [](float a, float b) { return float(a + b); });
+    float sum_v_squared = block_fold(sum_v_squared_own, Plus());
     __syncthreads();
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = kWide ? 4 : Index(N - n_first);
@@ -75,16 +71,12 @@ cudaError_t linear_norm(const float* x, const float* w, const float* residual, c
   const LinearNormWorkspace space(M, K, N);
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.linear_norm_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({tiles, gamma, y}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? linear_norm_kernel<true, Index> : linear_norm_kernel<false, Index>,
-                 smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w, residual, gamma, y, M,
-                 K, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? linear_norm_kernel<true, Index> : linear_norm_kernel<false, Index>,
+                smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w, residual, gamma, y, M,
+                K, N, tiles, tile_bytes);
 }
 
 }  // namespace

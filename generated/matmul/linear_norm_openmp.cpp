@@ -2,8 +2,8 @@
 //
 // linear_norm: y = rms_norm(x @ w^T + residual) * gamma
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Phase 3: threads share M, neighbours along N, where size(N) <= 4194304.
 // Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
@@ -11,11 +11,12 @@
 // Phase 6: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
 // Through the workspace: v, sum_v_squared, sum_v_squared_part.
 // Bytes that linear_norm must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K read, 4 * N * M written.
+// Operations: 2 * N * M + N * M * K + M of add; 3 * N * M + N * M * K of mul; M of rsqrt.
 
 #include "linear_norm.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "linear_norm_openmp.cpp"
@@ -25,9 +26,22 @@
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t linear_norm_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_linear_norm(M, K, N))
+}
+extern "C" int linear_norm_openmp(const float* x, const float* w, const float* residual, const float* gamma,
+                                  float* y, int64_t M, int64_t K, int64_t N, void* workspace,
+                                  int64_t workspace_bytes) {
+  BY_SET(return launch_linear_norm(x, w, residual, gamma, y, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* linear_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -39,9 +53,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct LinearNormWorkspace {
   int64_t v, sum_v_squared_per_m, sum_v_squared_part, sum_x_w_here_panels, sum_x_w_here_own_panels, threads,
-      most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      most_threads, thread_bytes = 0, bytes = 0;
   explicit LinearNormWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     v = reserve(bytes, M * N, 4);
@@ -98,7 +110,7 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
                                   add_product(sum_x_w_here_lanes, active, load(&x[m * K + k], active),
                                               load(&w[n * K + k], active));
                                 });
-            sum_x_w_here += across(sum_x_w_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_w_here += across(sum_x_w_here_lanes, Plus());
           }
           v[m * N + n] = sum_x_w_here + residual[m * N + n];
         }
@@ -106,7 +118,7 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
     });
   }
   if (N <= 4194304) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = M * N * 4 >= kBeyondCaches;
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -120,7 +132,7 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
                                 add_product(sum_v_squared_lanes, active, load(&v[m * N + n], active),
                                             load(&v[m * N + n], active));
                               });
-          sum_v_squared += across(sum_v_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_v_squared += across(sum_v_squared_lanes, Plus());
         }
         const float root_sum_v_squared = rsqrt(sum_v_squared / float(N) + 1e-06f);
         // One pass along n: fills y.
@@ -149,7 +161,7 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
                                   add_product(sum_v_squared_lanes, active, load(&v[m * N + n], active),
                                               load(&v[m * N + n], active));
                                 });
-            sum_v_squared += across(sum_v_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_v_squared += across(sum_v_squared_lanes, Plus());
           }
           sum_v_squared_part[n_share * M + m] = sum_v_squared;
         }
@@ -210,22 +222,4 @@ int64_t workspace_of_linear_norm(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t linear_norm_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_linear_norm(M, K, N))
-}
-extern "C" int linear_norm_openmp(const float* x, const float* w, const float* residual, const float* gamma,
-                                  float* y, int64_t M, int64_t K, int64_t N, void* workspace,
-                                  int64_t workspace_bytes) {
-  BY_SET(return launch_linear_norm(x, w, residual, gamma, y, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* linear_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

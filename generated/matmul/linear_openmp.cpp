@@ -2,15 +2,16 @@
 //
 // linear: z = x @ w^T + bias
 //
-// Phase 1 of linear_f32: threads share tiles of M x N, which are folded in registers, from panels of
-//   both sides that are packed once, where size(M) >= 32.
+// Phase 1 of linear_f32: threads share tiles of M x N, which are folded in registers, from panels of both
+//   sides that are packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that linear_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M + N * M of add; N * K * M of mul.
 
 #include "linear.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "linear_openmp.cpp"
@@ -20,9 +21,29 @@
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t linear_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_linear(M, K, N))
+}
+extern "C" int linear_f32_openmp(const float* x, const float* w, const float* bias, float* z, int64_t M,
+                                 int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_linear<float>(x, w, bias, z, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" int64_t linear_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_linear(M, K, N))
+}
+extern "C" int linear_bf16_openmp(const uint16_t* x, const uint16_t* w, const float* bias, uint16_t* z,
+                                  int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_linear<BF16>(x, w, bias, z, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* linear_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -33,9 +54,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearWorkspace {
-  int64_t sum_x_w_panels, sum_x_w_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_w_panels, sum_x_w_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit LinearWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_w_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
@@ -86,7 +105,7 @@ void linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>
                                   add_product(sum_x_w_lanes, active, to_value<T>(load(&x[m * K + k], active)),
                                               to_value<T>(load(&w[n * K + k], active)));
                                 });
-            sum_x_w += across(sum_x_w_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_w += across(sum_x_w_lanes, Plus());
           }
           z[m * N + n] = to_stored<T>(sum_x_w + bias[n]);
         }
@@ -119,29 +138,4 @@ int64_t workspace_of_linear(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t linear_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_linear(M, K, N))
-}
-extern "C" int linear_f32_openmp(const float* x, const float* w, const float* bias, float* z, int64_t M,
-                                 int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear<float>(x, w, bias, z, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" int64_t linear_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_linear(M, K, N))
-}
-extern "C" int linear_bf16_openmp(const uint16_t* x, const uint16_t* w, const float* bias, uint16_t* z,
-                                  int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear<BF16>(x, w, bias, z, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* linear_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

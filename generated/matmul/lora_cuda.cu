@@ -5,6 +5,7 @@
 // Plan: a block for each of M, neighbours along K.
 // Kept by each worker: low.
 // Bytes that lora must move: 4 * R * N + 4 * R * K + 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: R * N * M + R * K * M + N * K * M + N * M each of add, mul.
 
 #include "lora.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,13 +23,11 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct LoraWorkspace {
-  int64_t lora_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit LoraWorkspace(int64_t M, int64_t K, int64_t N, int64_t R) {
     (void)K;
     (void)N;
-    lora_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(R, 4), 32768, smaller(M, 1024)), 1);
+    kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(R, 4), 32768, smaller(M, 1024)), 1);
   }
 };
 
@@ -66,14 +65,10 @@ cudaError_t lora(const float* x, const float* w, const float* down, const float*
   const LoraWorkspace space(M, K, N, R);
   const int64_t tile_bytes = padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.lora_kernel_tiles;
-  if (const cudaError_t error =
-          launch(lora_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(larger(R, N), M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                 stream, x, w, down, up, alpha, z, M, K, N, R, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(lora_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(R, N), M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+                stream, x, w, down, up, alpha, z, M, K, N, R, tiles, tile_bytes);
 }
 
 }  // namespace

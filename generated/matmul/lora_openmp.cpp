@@ -2,22 +2,23 @@
 //
 // lora: z = x @ w^T + alpha * (x @ down^T) @ up^T
 //
-// Phase 1: threads share tiles of M x R, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x R, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 2: threads share M, R, neighbours along K, unless size(M) >= 32.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 4: threads share M, N, neighbours along K, unless size(M) >= 32.
-// Phase 5: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 5: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 6: threads share M, N, neighbours along R, unless size(M) >= 32.
 // Through the workspace: low, sum_x_w.
 // Bytes that lora must move: 4 * R * N + 4 * R * K + 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: R * N * M + R * K * M + N * K * M + N * M each of add, mul.
 
 #include "lora.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "lora_openmp.cpp"
@@ -27,9 +28,22 @@
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t lora_openmp_workspace(int64_t M, int64_t K, int64_t N, int64_t R) {
+  BY_SET(return workspace_of_lora(M, K, N, R))
+}
+extern "C" int lora_openmp(const float* x, const float* w, const float* down, const float* up, float alpha,
+                           float* z, int64_t M, int64_t K, int64_t N, int64_t R, void* workspace,
+                           int64_t workspace_bytes) {
+  BY_SET(return launch_lora(x, w, down, up, alpha, z, M, K, N, R, workspace, workspace_bytes))
+}
+
+extern "C" const char* lora_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -41,9 +55,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct LoraWorkspace {
   int64_t low, sum_x_w, low_here_panels, low_here_own_panels, sum_x_w_here_panels, sum_x_w_here_own_panels,
-      sum_low_up_panels, sum_low_up_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_low_up_panels, sum_low_up_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit LoraWorkspace(int64_t M, int64_t K, int64_t N, int64_t R) {
     low = reserve(bytes, M * R, 4);
     sum_x_w = reserve(bytes, M * N, 4);
@@ -102,7 +114,7 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
                                   add_product(low_here_lanes, active, load(&x[m * K + k], active),
                                               load(&down[r * K + k], active));
                                 });
-            low_here += across(low_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            low_here += across(low_here_lanes, Plus());
           }
           low[m * R + r] = low_here;
         }
@@ -141,7 +153,7 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
                                   add_product(sum_x_w_here_lanes, active, load(&x[m * K + k], active),
                                               load(&w[n * K + k], active));
                                 });
-            sum_x_w_here += across(sum_x_w_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_w_here += across(sum_x_w_here_lanes, Plus());
           }
           sum_x_w[m * N + n] = sum_x_w_here;
         }
@@ -184,7 +196,7 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
                                   add_product(sum_low_up_lanes, active, load(&low[m * R + r], active),
                                               load(&up[n * R + r], active));
                                 });
-            sum_low_up += across(sum_low_up_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_low_up += across(sum_low_up_lanes, Plus());
           }
           z[m * N + n] = multiply_add(alpha, sum_low_up, sum_x_w[m * N + n]);
         }
@@ -218,22 +230,4 @@ int64_t workspace_of_lora(int64_t M, int64_t K, int64_t N, int64_t R) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t lora_openmp_workspace(int64_t M, int64_t K, int64_t N, int64_t R) {
-  BY_SET(return workspace_of_lora(M, K, N, R))
-}
-extern "C" int lora_openmp(const float* x, const float* w, const float* down, const float* up, float alpha,
-                           float* z, int64_t M, int64_t K, int64_t N, int64_t R, void* workspace,
-                           int64_t workspace_bytes) {
-  BY_SET(return launch_lora(x, w, down, up, alpha, z, M, K, N, R, workspace, workspace_bytes))
-}
-
-extern "C" const char* lora_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,11 +2,12 @@
 //
 // matmul_activation_backward: The gradient of matmul_activation by x, y and bias, given that of z
 //
-// Phase 1 of matmul_activation_backward_identity_f32: some threads of a block for each of N,
-//   neighbours along N; several blocks share one where they are few and long.
+// Phase 1 of matmul_activation_backward_identity_f32: some threads of a block for each of N, neighbours along
+//   N; several blocks share one where they are few and long.
 // Phase 2: a block for each of K, neighbours along N.
-// Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M
-//   * K read, 4 * N + 4 * N * K + 4 * M * K written.
+// Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K
+//   read, 4 * N + 4 * N * K + 4 * M * K written.
+// Operations: 2 * N * M + 3 * N * M * K of add; N * M + 5 * N * M * K of mul.
 
 #include "matmul_activation_backward.h"
 
@@ -16,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,10 +27,7 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardIdentityWorkspace {
-  int64_t sum_d_z_slope_x_parts;
-  int64_t sum_d_z_slope_x_tickets;
-  int64_t bytes = 0;
-
+  int64_t sum_d_z_slope_x_parts, sum_d_z_slope_x_tickets, bytes = 0;
   explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
     sum_d_z_slope_x_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
@@ -48,7 +46,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float sum_d_z_slope_x = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float sum_d_z_slope_x_own = 0.0f;
@@ -57,7 +54,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const float slope_x = 1.0f;
     sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x;
   }
-  sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+  sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, Plus());
   if (chunks > 1) {
     if (writes) sum_d_z_slope_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_d_z_slope_x_own;
     if (!is_last_block(sum_d_z_slope_x_tickets + blockIdx.x / chunks, chunks)) return;
@@ -65,9 +62,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
       sum_d_z_slope_x_own = sum_d_z_slope_x_own + sum_d_z_slope_x_parts[Index(part) * items + item];
     }
-    sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+    sum_d_z_slope_x_own = column_fold(sum_d_z_slope_x_own, Plus());
   }
-  sum_d_z_slope_x = sum_d_z_slope_x + sum_d_z_slope_x_own;
+  float sum_d_z_slope_x = sum_d_z_slope_x_own;
   if (writes) d_bias[n] = sum_d_z_slope_x;
 }
 
@@ -112,24 +109,17 @@ cudaError_t matmul_activation_backward_identity(const Stored<T>* x, const Stored
             shape.tickets == 0
                 ? cudaSuccess
                 : cudaMemsetAsync(workspace + space.sum_d_z_slope_x_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream))
       return error;
     if (const cudaError_t error =
             launch(matmul_activation_backward_identity_part1_kernel<Index, T>, shape.blocks,
                    dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, d_z, d_bias, M, N,
-                   reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.sum_d_z_slope_x_tickets), shape.chunk,
-                   shape.chunks);
-        error != cudaSuccess)
+                   workspace + space.sum_d_z_slope_x_parts, workspace + space.sum_d_z_slope_x_tickets,
+                   shape.chunk, shape.chunks))
       return error;
   }
-  if (const cudaError_t error =
-          launch(matmul_activation_backward_identity_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
-                 block_threads(larger(M, N), K), 0, stream, x, y, d_z, d_x, d_y, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(matmul_activation_backward_identity_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
+                block_threads(larger(M, N), K), 0, stream, x, y, d_z, d_x, d_y, M, K, N);
 }
 
 template <class Index, class T>
@@ -190,22 +180,16 @@ cudaError_t matmul_activation_backward_identity_in_part(const Stored<T>* x, cons
                                                         cudaStream_t stream) {
   (void)bias;
   if (const cudaError_t error = launch(matmul_activation_backward_identity_in_part_part1_kernel<Index, T>,
-                                       ceil_div(N, 256), 256, 0, stream, d_z, d_bias, M, N);
-      error != cudaSuccess)
+                                       ceil_div(N, 256), 256, 0, stream, d_z, d_bias, M, N))
     return error;
-  if (const cudaError_t error = launch(matmul_activation_backward_identity_in_part_part2_kernel<Index, T>,
-                                       smaller(K, int64_t{1} << 30), block_threads(larger(N, M), K), 0,
-                                       stream, x, y, d_z, d_x, d_y, M, K, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(matmul_activation_backward_identity_in_part_part2_kernel<Index, T>,
+                smaller(K, int64_t{1} << 30), block_threads(larger(N, M), K), 0, stream, x, y, d_z, d_x, d_y,
+                M, K, N);
 }
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluWorkspace {
-  int64_t sum_x_y;
-  int64_t bytes = 0;
-
+  int64_t sum_x_y, bytes = 0;
   explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
     sum_x_y = reserve(bytes, M * N, 4);
@@ -268,29 +252,20 @@ cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>*
   const MatmulActivationBackwardReluWorkspace space(M, K, N);
   if (const cudaError_t error =
           launch(matmul_activation_backward_relu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream, x,
-                 y, bias, d_z, d_bias, M, K, N, reinterpret_cast<float*>(workspace + space.sum_x_y));
-      error != cudaSuccess)
+                 y, bias, d_z, d_bias, M, K, N, workspace + space.sum_x_y))
     return error;
-  if (const cudaError_t error =
-          launch(matmul_activation_backward_relu_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
-                 block_threads(larger(M, N), K), 0, stream, x, y, bias, d_z, d_x, d_y, M, K, N,
-                 reinterpret_cast<float*>(workspace + space.sum_x_y));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(matmul_activation_backward_relu_part2_kernel<Index, T>, smaller(K, int64_t{1} << 30),
+                block_threads(larger(M, N), K), 0, stream, x, y, bias, d_z, d_x, d_y, M, K, N,
+                workspace + space.sum_x_y);
 }
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluInPartWorkspace {
-  int64_t slope_x;
-  int64_t matmul_activation_backward_relu_in_part_part1_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t slope_x, part1_kernel_tiles, bytes = 0;
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
     slope_x = reserve(bytes, M * N, 4);
-    matmul_activation_backward_relu_in_part_part1_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(N, 1024)), 1);
+    part1_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(N, 1024)), 1);
   }
 };
 
@@ -318,13 +293,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     __syncthreads();
     if (d_bias != nullptr) {
-      float sum_d_z_slope_x = 0.0f;
       float sum_d_z_slope_x_own = 0.0f;
       for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
         sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
       }
-      sum_d_z_slope_x =
-          sum_d_z_slope_x + block_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+      float sum_d_z_slope_x = block_fold(sum_d_z_slope_x_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) d_bias[n] = sum_d_z_slope_x;
     }
@@ -351,7 +324,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index m = Index(item / K);
     const Index k = Index(item % K);
     if (d_x != nullptr) {
-      float sum_d_z_y_slope_x = 0.0f;
       float sum_d_z_y_slope_x_own = 0.0f;
       for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
            n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -366,8 +338,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           }
         }
       }
-      sum_d_z_y_slope_x = sum_d_z_y_slope_x +
-                          block_fold(sum_d_z_y_slope_x_own, [](float a, float b) { return float(a + b); });
+      float sum_d_z_y_slope_x = block_fold(sum_d_z_y_slope_x_own, Plus());
       if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
     }
   }
@@ -382,34 +353,24 @@ cudaError_t matmul_activation_backward_relu_in_part(const Stored<T>* x, const St
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
-    char* const tiles =
-        in_shared ? nullptr : workspace + space.matmul_activation_backward_relu_in_part_part1_kernel_tiles;
+    char* const tiles = in_shared ? nullptr : workspace + space.part1_kernel_tiles;
     if (const cudaError_t error =
             launch(matmul_activation_backward_relu_in_part_part1_kernel<Index, T>,
                    smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, K), N),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, bias, d_z, d_y,
-                   d_bias, M, K, N, reinterpret_cast<float*>(workspace + space.slope_x), tiles, tile_bytes);
-        error != cudaSuccess)
+                   d_bias, M, K, N, workspace + space.slope_x, tiles, tile_bytes))
       return error;
   }
-  {
-    const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error =
-            launch(wide ? matmul_activation_backward_relu_in_part_part2_kernel<true, Index, T>
-                        : matmul_activation_backward_relu_in_part_part2_kernel<false, Index, T>,
-                   smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K,
-                   N, reinterpret_cast<float*>(workspace + space.slope_x));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
+  return launch(wide ? matmul_activation_backward_relu_in_part_part2_kernel<true, Index, T>
+                     : matmul_activation_backward_relu_in_part_part2_kernel<false, Index, T>,
+                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K, N,
+                workspace + space.slope_x);
 }
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardGeluWorkspace {
-  int64_t slope_x;
-  int64_t bytes = 0;
-
+  int64_t slope_x, bytes = 0;
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
     slope_x = reserve(bytes, M * N, 4);
@@ -452,7 +413,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                                  Index K, Index N, float* slope_x) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_z_slope_x = 0.0f;
     float sum_d_z_slope_x_own = 0.0f;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
       float sum_x_y = 0.0f;
@@ -462,8 +422,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       slope_x[m * N + n] = 0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v);
       sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
     }
-    sum_d_z_slope_x =
-        sum_d_z_slope_x + block_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+    float sum_d_z_slope_x = block_fold(sum_d_z_slope_x_own, Plus());
     __syncthreads();
     if (threadIdx.x == 0) d_bias[n] = sum_d_z_slope_x;
     for (Index k = Index(threadIdx.x); k < K; k += Index(blockDim.x)) {
@@ -485,7 +444,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
-    float sum_d_z_y_slope_x = 0.0f;
     float sum_d_z_y_slope_x_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -500,8 +458,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         }
       }
     }
-    sum_d_z_y_slope_x =
-        sum_d_z_y_slope_x + block_fold(sum_d_z_y_slope_x_own, [](float a, float b) { return float(a + b); });
+    float sum_d_z_y_slope_x = block_fold(sum_d_z_y_slope_x_own, Plus());
     if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
   }
 }
@@ -513,45 +470,23 @@ cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>*
                                             cudaStream_t stream) {
   const MatmulActivationBackwardGeluWorkspace space(M, K, N);
   if (N >= 4096) {
-    if (const cudaError_t error = launch(matmul_activation_backward_gelu_part1_kernel<Index, T>,
-                                         ceil_div(N, 256), 256, 0, stream, x, y, bias, d_z, d_y, d_bias, M, K,
-                                         N, reinterpret_cast<float*>(workspace + space.slope_x));
-        error != cudaSuccess)
+    if (const cudaError_t error =
+            launch(matmul_activation_backward_gelu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream,
+                   x, y, bias, d_z, d_y, d_bias, M, K, N, workspace + space.slope_x))
       return error;
   } else {
     if (const cudaError_t error =
             launch(matmul_activation_backward_gelu_part2_kernel<Index, T>, smaller(N, int64_t{1} << 30),
                    block_threads(larger(M, K), N), 512, stream, x, y, bias, d_z, d_y, d_bias, M, K, N,
-                   reinterpret_cast<float*>(workspace + space.slope_x));
-        error != cudaSuccess)
+                   workspace + space.slope_x))
       return error;
   }
-  {
-    const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error =
-            launch(wide ? matmul_activation_backward_gelu_part3_kernel<true, Index, T>
-                        : matmul_activation_backward_gelu_part3_kernel<false, Index, T>,
-                   smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K,
-                   N, reinterpret_cast<float*>(workspace + space.slope_x));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
+  return launch(wide ? matmul_activation_backward_gelu_part3_kernel<true, Index, T>
+                     : matmul_activation_backward_gelu_part3_kernel<false, Index, T>,
+                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K, N,
+                workspace + space.slope_x);
 }
-
-// Where the intermediates lie in the workspace.
-struct MatmulActivationBackwardGeluInPartWorkspace {
-  int64_t slope_x;
-  int64_t matmul_activation_backward_gelu_in_part_part1_kernel_tiles;
-  int64_t bytes = 0;
-
-  explicit MatmulActivationBackwardGeluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
-    slope_x = reserve(bytes, M * N, 4);
-    matmul_activation_backward_gelu_in_part_part1_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(N, 1024)), 1);
-  }
-};
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
@@ -578,13 +513,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     __syncthreads();
     if (d_bias != nullptr) {
-      float sum_d_z_slope_x = 0.0f;
       float sum_d_z_slope_x_own = 0.0f;
       for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
         sum_d_z_slope_x_own += to_value<T>(d_z[m * N + n]) * slope_x[m * N + n];
       }
-      sum_d_z_slope_x =
-          sum_d_z_slope_x + block_fold(sum_d_z_slope_x_own, [](float a, float b) { return float(a + b); });
+      float sum_d_z_slope_x = block_fold(sum_d_z_slope_x_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) d_bias[n] = sum_d_z_slope_x;
     }
@@ -602,67 +535,28 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   }
 }
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    matmul_activation_backward_gelu_in_part_part2_kernel(const Stored<T>* y, const Stored<T>* d_z,
-                                                         Stored<T>* d_x, Index M, Index K, Index N,
-                                                         float* slope_x) {
-  for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
-    const Index m = Index(item / K);
-    const Index k = Index(item % K);
-    if (d_x != nullptr) {
-      float sum_d_z_y_slope_x = 0.0f;
-      float sum_d_z_y_slope_x_own = 0.0f;
-      for (Index n_first = Index(threadIdx.x) * (16 / kBytes<T>); n_first < N;
-           n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-        const Index remaining = kWide ? 16 / kBytes<T> : Index(N - n_first);
-        const auto d_z_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_z[m * N + n_first], remaining);
-        const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[k * N + n_first], remaining);
-        const auto slope_x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&slope_x[m * N + n_first], remaining);
-#pragma unroll
-        for (int i = 0; i < 16 / kBytes<T>; ++i) {
-          if (i < remaining) {
-            sum_d_z_y_slope_x_own += to_value<T>(d_z_pack[i]) * to_value<T>(y_pack[i]) * slope_x_pack[i];
-          }
-        }
-      }
-      sum_d_z_y_slope_x = sum_d_z_y_slope_x +
-                          block_fold(sum_d_z_y_slope_x_own, [](float a, float b) { return float(a + b); });
-      if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
-    }
-  }
-}
-
 template <class Index, class T>
 cudaError_t matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                     const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                                     float* d_bias, int64_t M, int64_t K, int64_t N,
                                                     char* workspace, cudaStream_t stream) {
-  const MatmulActivationBackwardGeluInPartWorkspace space(M, K, N);
+  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
-    char* const tiles =
-        in_shared ? nullptr : workspace + space.matmul_activation_backward_gelu_in_part_part1_kernel_tiles;
+    char* const tiles = in_shared ? nullptr : workspace + space.part1_kernel_tiles;
     if (const cudaError_t error =
             launch(matmul_activation_backward_gelu_in_part_part1_kernel<Index, T>,
                    smaller(N, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, K), N),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, y, bias, d_z, d_y,
-                   d_bias, M, K, N, reinterpret_cast<float*>(workspace + space.slope_x), tiles, tile_bytes);
-        error != cudaSuccess)
+                   d_bias, M, K, N, workspace + space.slope_x, tiles, tile_bytes))
       return error;
   }
-  {
-    const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error =
-            launch(wide ? matmul_activation_backward_gelu_in_part_part2_kernel<true, Index, T>
-                        : matmul_activation_backward_gelu_in_part_part2_kernel<false, Index, T>,
-                   smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K,
-                   N, reinterpret_cast<float*>(workspace + space.slope_x));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({d_z, y, workspace}) && N % (16 / kBytes<T>) == 0;
+  return launch(wide ? matmul_activation_backward_relu_in_part_part2_kernel<true, Index, T>
+                     : matmul_activation_backward_relu_in_part_part2_kernel<false, Index, T>,
+                smaller(M * K, int64_t{1} << 30), block_threads(N, M * K), 512, stream, y, d_z, d_x, M, K, N,
+                workspace + space.slope_x);
 }
 
 // Checks the arguments, then runs.
@@ -680,7 +574,7 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
@@ -715,7 +609,7 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
@@ -736,7 +630,7 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   return MatmulActivationBackwardIdentityWorkspace(M, K, N).bytes;
 }
 
@@ -744,7 +638,7 @@ int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t 
 template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   return std::max(Space(M, K, N).bytes, SpaceInPart(M, K, N).bytes);
 }
 
@@ -774,74 +668,24 @@ extern "C" int matmul_activation_backward_identity_bf16_cuda(const uint16_t* x, 
                                                               workspace, workspace_bytes, stream);
 }
 
-extern "C" int64_t matmul_activation_backward_relu_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                          MatmulActivationBackwardReluInPartWorkspace>(M, K,
-                                                                                                       N);
-}
-extern "C" int matmul_activation_backward_relu_f32_cuda(const float* x, const float* y, const float* bias,
-                                                        const float* d_z, float* d_x, float* d_y,
-                                                        float* d_bias, int64_t M, int64_t K, int64_t N,
-                                                        void* workspace, int64_t workspace_bytes,
-                                                        void* stream) {
-  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                    MatmulActivationBackwardReluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
-      matmul_activation_backward_relu<int32_t, float>, matmul_activation_backward_relu<int64_t, float>,
-      matmul_activation_backward_relu_in_part<int32_t, float>,
-      matmul_activation_backward_relu_in_part<int64_t, float>);
-}
-
-extern "C" int64_t matmul_activation_backward_relu_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                          MatmulActivationBackwardReluInPartWorkspace>(M, K,
-                                                                                                       N);
-}
-extern "C" int matmul_activation_backward_relu_bf16_cuda(const uint16_t* x, const uint16_t* y,
-                                                         const float* bias, const uint16_t* d_z,
-                                                         uint16_t* d_x, uint16_t* d_y, float* d_bias,
-                                                         int64_t M, int64_t K, int64_t N, void* workspace,
-                                                         int64_t workspace_bytes, void* stream) {
-  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                    MatmulActivationBackwardReluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
-      matmul_activation_backward_relu<int32_t, BF16>, matmul_activation_backward_relu<int64_t, BF16>,
-      matmul_activation_backward_relu_in_part<int32_t, BF16>,
-      matmul_activation_backward_relu_in_part<int64_t, BF16>);
-}
-
-extern "C" int64_t matmul_activation_backward_gelu_f32_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                          MatmulActivationBackwardGeluInPartWorkspace>(M, K,
-                                                                                                       N);
-}
-extern "C" int matmul_activation_backward_gelu_f32_cuda(const float* x, const float* y, const float* bias,
-                                                        const float* d_z, float* d_x, float* d_y,
-                                                        float* d_bias, int64_t M, int64_t K, int64_t N,
-                                                        void* workspace, int64_t workspace_bytes,
-                                                        void* stream) {
-  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                    MatmulActivationBackwardGeluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
-      matmul_activation_backward_gelu<int32_t, float>, matmul_activation_backward_gelu<int64_t, float>,
-      matmul_activation_backward_gelu_in_part<int32_t, float>,
-      matmul_activation_backward_gelu_in_part<int64_t, float>);
-}
-
-extern "C" int64_t matmul_activation_backward_gelu_bf16_cuda_workspace(int64_t M, int64_t K, int64_t N) {
-  return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                          MatmulActivationBackwardGeluInPartWorkspace>(M, K,
-                                                                                                       N);
-}
-extern "C" int matmul_activation_backward_gelu_bf16_cuda(const uint16_t* x, const uint16_t* y,
-                                                         const float* bias, const uint16_t* d_z,
-                                                         uint16_t* d_x, uint16_t* d_y, float* d_bias,
-                                                         int64_t M, int64_t K, int64_t N, void* workspace,
-                                                         int64_t workspace_bytes, void* stream) {
-  return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                    MatmulActivationBackwardGeluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,
-      matmul_activation_backward_gelu<int32_t, BF16>, matmul_activation_backward_gelu<int64_t, BF16>,
-      matmul_activation_backward_gelu_in_part<int32_t, BF16>,
-      matmul_activation_backward_gelu_in_part<int64_t, BF16>);
-}
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                               \
+  extern "C" int64_t matmul_activation_backward_##NAME##_cuda_workspace(int64_t M, int64_t K, int64_t N) { \
+    return workspace_of_matmul_activation_backward_relu_f32<SPACE,                                         \
+                                                            MatmulActivationBackwardReluInPartWorkspace>(  \
+        M, K, N);                                                                                          \
+  }                                                                                                        \
+  extern "C" int matmul_activation_backward_##NAME##_cuda(                                                 \
+      const STORED* x, const STORED* y, const float* bias, const STORED* d_z, STORED* d_x, STORED* d_y,    \
+      float* d_bias, int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes,            \
+      void* stream) {                                                                                      \
+    return launch_matmul_activation_backward_relu_f32<SPACE, MatmulActivationBackwardReluInPartWorkspace>( \
+        x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes, stream,                    \
+        matmul_activation_backward_##KERNEL<int32_t, T>, matmul_activation_backward_##KERNEL<int64_t, T>,  \
+        matmul_activation_backward_##KERNEL##_in_part<int32_t, T>,                                         \
+        matmul_activation_backward_##KERNEL##_in_part<int64_t, T>);                                        \
+  }
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, MatmulActivationBackwardReluWorkspace, float, relu, float)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, uint16_t, relu, BF16)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, gelu, float)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)

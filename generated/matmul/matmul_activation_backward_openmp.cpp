@@ -4,20 +4,21 @@
 //
 // Phase 1 of matmul_activation_backward_identity_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share tiles of K x N, which are folded in registers, from panels of both sides that
-//   are packed once.
-// Phase 4: threads share tiles of M x K, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 3: threads share tiles of K x N, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 4: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 5: threads share K, M, neighbours along N, unless size(M) >= 32.
 // Through the workspace: sum_d_z_slope_x_part.
-// Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M
-//   * K read, 4 * N + 4 * N * K + 4 * M * K written.
-// Where an output is not wanted: one step after the other.
+// Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K
+//   read, 4 * N + 4 * N * K + 4 * M * K written.
+// Operations: 2 * N * M + 3 * N * M * K of add; N * M + 5 * N * M * K of mul.
+// Where an output is not wanted: matmul_activation_backward_identity_in_part does one step after the other.
 
 #include "matmul_activation_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -30,9 +31,56 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t matmul_activation_backward_identity_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_identity_f32(M, K, N))
+}
+extern "C" int matmul_activation_backward_identity_f32_openmp(const float* x, const float* y,
+                                                              const float* bias, const float* d_z, float* d_x,
+                                                              float* d_y, float* d_bias, int64_t M, int64_t K,
+                                                              int64_t N, void* workspace,
+                                                              int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_activation_backward_identity_f32<float>(x, y, bias, d_z, d_x, d_y, d_bias, M, K,
+                                                                      N, workspace, workspace_bytes))
+}
+
+extern "C" int64_t matmul_activation_backward_identity_bf16_openmp_workspace(int64_t M, int64_t K,
+                                                                             int64_t N) {
+  BY_SET(return workspace_of_matmul_activation_backward_identity_f32(M, K, N))
+}
+extern "C" int matmul_activation_backward_identity_bf16_openmp(const uint16_t* x, const uint16_t* y,
+                                                               const float* bias, const uint16_t* d_z,
+                                                               uint16_t* d_x, uint16_t* d_y, float* d_bias,
+                                                               int64_t M, int64_t K, int64_t N,
+                                                               void* workspace, int64_t workspace_bytes){
+    BY_SET(return launch_matmul_activation_backward_identity_f32<BF16>(x, y, bias, d_z, d_x, d_y, d_bias, M,
+                                                                       K, N, workspace, workspace_bytes))}
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                 \
+  extern "C" int64_t matmul_activation_backward_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) { \
+    BY_SET(return workspace_of_matmul_activation_backward_relu_f32<                                          \
+           SPACE, MatmulActivationBackwardReluInPartWorkspace>(M, K, N))                                     \
+  }                                                                                                          \
+  extern "C" int matmul_activation_backward_##NAME##_openmp(                                                 \
+      const STORED* x, const STORED* y, const float* bias, const STORED* d_z, STORED* d_x, STORED* d_y,      \
+      float* d_bias, int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {            \
+    BY_SET(return launch_matmul_activation_backward_relu_f32<SPACE,                                          \
+                                                             MatmulActivationBackwardReluInPartWorkspace>(   \
+        x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,                              \
+        matmul_activation_backward_##KERNEL<T>, matmul_activation_backward_##KERNEL##_in_part<T>))           \
+  }
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, MatmulActivationBackwardReluWorkspace, float, relu, float)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, uint16_t, relu, BF16)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, gelu, float)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
+
+extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -44,9 +92,8 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardIdentityWorkspace {
   int64_t sum_d_z_slope_x_part, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
-      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0,
+                                                                                     bytes = 0;
   explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
@@ -190,7 +237,7 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
                                                   to_value<T>(load(&y[k * N + n], active)),
                                               slope_x);
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
         }
@@ -250,7 +297,7 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
                                                   to_value<T>(load(&y[k * N + n], active)),
                                               slope_x);
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
         }
@@ -263,9 +310,7 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
 struct MatmulActivationBackwardReluWorkspace {
   int64_t sum_x_y, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
       sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, sum_d_z_x_slope_x_panels,
-      sum_d_z_x_slope_x_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_z_x_slope_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     sum_x_y = reserve(bytes, M * N, 4);
@@ -417,7 +462,7 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
                                                   to_value<T>(load(&y[k * N + n], active)),
                                               slope_x);
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
         }
@@ -449,9 +494,7 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluInPartWorkspace {
-  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     slope_x = reserve(bytes, M * N, 4);
     v = reserve(bytes, M * N, 4);
@@ -543,7 +586,7 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
                                                   to_value<T>(load(&y[k * N + n], active)),
                                               load(&slope_x[m * N + n], active));
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
         }
@@ -556,9 +599,8 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
 struct MatmulActivationBackwardGeluWorkspace {
   int64_t slope_x, sum_d_z_slope_x_part, sum_d_z_slope_x_per_n, sum_d_z_slope_x_in_block_per_n,
       sum_x_y_here_panels, sum_x_y_here_own_panels, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
-      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0,
+                                                                                     bytes = 0;
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     slope_x = reserve(bytes, M * N, 4);
@@ -678,8 +720,7 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
                                                       to_value<T>(load(&y[k * N + n], active)),
                                                   load(&slope_x[m * N + n], active));
                                     });
-                sum_d_z_y_slope_x +=
-                    across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+                sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
               }
               d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
             }
@@ -721,7 +762,7 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
                                                   to_value<T>(load(&y[k * N + n], active)),
                                               load(&slope_x[m * N + n], active));
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
         }
@@ -793,31 +834,13 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct MatmulActivationBackwardGeluInPartWorkspace {
-  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit MatmulActivationBackwardGeluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
-    slope_x = reserve(bytes, M * N, 4);
-    v = reserve(bytes, M * N, 4);
-    sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 // For calls that do not want all outputs.
 template <class T>
 void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                              const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                              float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
                                              int64_t threads) {
-  const MatmulActivationBackwardGeluInPartWorkspace space(M, K, N);
+  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
@@ -891,7 +914,7 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
                                                   to_value<T>(load(&y[k * N + n], active)),
                                               load(&slope_x[m * N + n], active));
                                 });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
         }
@@ -915,7 +938,7 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
@@ -943,7 +966,7 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
                           {6, d_y, {K, N}, kMayBeNull},
                           {7, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const Space space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
@@ -961,7 +984,7 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   return bytes_of_team(MatmulActivationBackwardIdentityWorkspace(M, K, N));
 }
 
@@ -969,106 +992,10 @@ int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t 
 template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
-  if ((M == 0 || K == 0) && (K == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && N == 0) return 0;
   return std::max(bytes_of_team(Space(M, K, N)), bytes_of_team(SpaceInPart(M, K, N)));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t matmul_activation_backward_identity_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_activation_backward_identity_f32(M, K, N))
-}
-extern "C" int matmul_activation_backward_identity_f32_openmp(const float* x, const float* y,
-                                                              const float* bias, const float* d_z, float* d_x,
-                                                              float* d_y, float* d_bias, int64_t M, int64_t K,
-                                                              int64_t N, void* workspace,
-                                                              int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_activation_backward_identity_f32<float>(x, y, bias, d_z, d_x, d_y, d_bias, M, K,
-                                                                      N, workspace, workspace_bytes))
-}
-
-extern "C" int64_t matmul_activation_backward_identity_bf16_openmp_workspace(int64_t M, int64_t K,
-                                                                             int64_t N) {
-  BY_SET(return workspace_of_matmul_activation_backward_identity_f32(M, K, N))
-}
-extern "C" int matmul_activation_backward_identity_bf16_openmp(const uint16_t* x, const uint16_t* y,
-                                                               const float* bias, const uint16_t* d_z,
-                                                               uint16_t* d_x, uint16_t* d_y, float* d_bias,
-                                                               int64_t M, int64_t K, int64_t N,
-                                                               void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_activation_backward_identity_f32<BF16>(x, y, bias, d_z, d_x, d_y, d_bias, M, K,
-                                                                     N, workspace, workspace_bytes))
-}
-
-extern "C" int64_t matmul_activation_backward_relu_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                                 MatmulActivationBackwardReluInPartWorkspace>(
-      M, K, N))
-}
-extern "C" int matmul_activation_backward_relu_f32_openmp(const float* x, const float* y, const float* bias,
-                                                          const float* d_z, float* d_x, float* d_y,
-                                                          float* d_bias, int64_t M, int64_t K, int64_t N,
-                                                          void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                           MatmulActivationBackwardReluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
-      matmul_activation_backward_relu<float>, matmul_activation_backward_relu_in_part<float>))
-}
-
-extern "C" int64_t matmul_activation_backward_relu_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                                 MatmulActivationBackwardReluInPartWorkspace>(
-      M, K, N))
-}
-extern "C" int matmul_activation_backward_relu_bf16_openmp(const uint16_t* x, const uint16_t* y,
-                                                           const float* bias, const uint16_t* d_z,
-                                                           uint16_t* d_x, uint16_t* d_y, float* d_bias,
-                                                           int64_t M, int64_t K, int64_t N, void* workspace,
-                                                           int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardReluWorkspace,
-                                                           MatmulActivationBackwardReluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
-      matmul_activation_backward_relu<BF16>, matmul_activation_backward_relu_in_part<BF16>))
-}
-
-extern "C" int64_t matmul_activation_backward_gelu_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                                 MatmulActivationBackwardGeluInPartWorkspace>(
-      M, K, N))
-}
-extern "C" int matmul_activation_backward_gelu_f32_openmp(const float* x, const float* y, const float* bias,
-                                                          const float* d_z, float* d_x, float* d_y,
-                                                          float* d_bias, int64_t M, int64_t K, int64_t N,
-                                                          void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                           MatmulActivationBackwardGeluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
-      matmul_activation_backward_gelu<float>, matmul_activation_backward_gelu_in_part<float>))
-}
-
-extern "C" int64_t matmul_activation_backward_gelu_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                                 MatmulActivationBackwardGeluInPartWorkspace>(
-      M, K, N))
-}
-extern "C" int matmul_activation_backward_gelu_bf16_openmp(const uint16_t* x, const uint16_t* y,
-                                                           const float* bias, const uint16_t* d_z,
-                                                           uint16_t* d_x, uint16_t* d_y, float* d_bias,
-                                                           int64_t M, int64_t K, int64_t N, void* workspace,
-                                                           int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_activation_backward_relu_f32<MatmulActivationBackwardGeluWorkspace,
-                                                           MatmulActivationBackwardGeluInPartWorkspace>(
-      x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,
-      matmul_activation_backward_gelu<BF16>, matmul_activation_backward_gelu_in_part<BF16>))
-}
-
-extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,15 +2,15 @@
 //
 // matmul_activation: z = activation(x @ y + bias)
 //
-// Plan of matmul_activation_identity_f32: threads share tiles of M x N, which are folded in registers,
-//   from panels of both sides that are packed once.
-// Bytes that matmul_activation_identity_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M
-//   written.
+// Plan of matmul_activation_identity_f32: threads share tiles of M x N, which are folded in registers, from
+//   panels of both sides that are packed once.
+// Bytes that matmul_activation_identity_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M + N * M of add; N * K * M of mul.
 
 #include "matmul_activation.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "matmul_activation_openmp.cpp"
@@ -20,9 +20,31 @@
 #include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                            \
+  extern "C" int64_t matmul_activation_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {     \
+    BY_SET(return workspace_of_matmul_activation(M, K, N))                                              \
+  }                                                                                                     \
+  extern "C" int matmul_activation_##NAME##_openmp(const STORED* x, const STORED* y, const float* bias, \
+                                                   STORED* z, int64_t M, int64_t K, int64_t N,          \
+                                                   void* workspace, int64_t workspace_bytes) {          \
+    BY_SET(return launch_matmul_activation<MatmulActivationIdentityWorkspace>(                          \
+        x, y, bias, z, M, K, N, workspace, workspace_bytes, matmul_activation_##KERNEL<T>))             \
+  }
+MATMUL_ACTIVATION_FUNCTIONS(identity_f32, float, identity, float)
+MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, uint16_t, identity, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
+MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+
+extern "C" const char* matmul_activation_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -33,9 +55,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulActivationIdentityWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulActivationIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
@@ -71,26 +91,10 @@ void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const fl
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct MatmulActivationReluWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit MatmulActivationReluWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 template <class T>
 void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                             int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const MatmulActivationReluWorkspace space(M, K, N);
+  const MatmulActivationIdentityWorkspace space(M, K, N);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -111,26 +115,10 @@ void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float*
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct MatmulActivationGeluWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
-  explicit MatmulActivationGeluWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 template <class T>
 void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                             int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const MatmulActivationGeluWorkspace space(M, K, N);
+  const MatmulActivationIdentityWorkspace space(M, K, N);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -168,40 +156,12 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
 }
 
 // The bytes of the workspace, or a status as a negative number.
-template <class Space>
 int64_t workspace_of_matmul_activation(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(Space(M, K, N));
+  return bytes_of_team(MatmulActivationIdentityWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_ACTIVATION_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                     \
-  extern "C" int64_t matmul_activation_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {     \
-    BY_SET(return workspace_of_matmul_activation<SPACE>(M, K, N))                                       \
-  }                                                                                                     \
-  extern "C" int matmul_activation_##NAME##_openmp(const STORED* x, const STORED* y, const float* bias, \
-                                                   STORED* z, int64_t M, int64_t K, int64_t N,          \
-                                                   void* workspace, int64_t workspace_bytes) {          \
-    BY_SET(return launch_matmul_activation<SPACE>(x, y, bias, z, M, K, N, workspace, workspace_bytes,   \
-                                                  matmul_activation_##KERNEL<T>))                       \
-  }
-MATMUL_ACTIVATION_FUNCTIONS(identity_f32, MatmulActivationIdentityWorkspace, float, identity, float)
-MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, MatmulActivationIdentityWorkspace, uint16_t, identity, BF16)
-MATMUL_ACTIVATION_FUNCTIONS(relu_f32, MatmulActivationReluWorkspace, float, relu, float)
-MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, MatmulActivationReluWorkspace, uint16_t, relu, BF16)
-MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, MatmulActivationGeluWorkspace, float, gelu, float)
-MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, MatmulActivationGeluWorkspace, uint16_t, gelu, BF16)
-
-extern "C" const char* matmul_activation_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

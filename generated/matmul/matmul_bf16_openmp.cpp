@@ -2,14 +2,15 @@
 //
 // matmul_bf16: z = activation(x @ y)
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Bytes that matmul_bf16 must move: 2 * N * K + 2 * K * M read, 2 * N * M written.
+// Operations: N * K * M + N * M * max(1, cdiv(K, 1024)) of add; N * K * M of mul.
 
 #include "matmul_bf16.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "matmul_bf16_openmp.cpp"
@@ -19,9 +20,21 @@
 #include "matmul_bf16_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t matmul_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_bf16(M, K, N))
+}
+extern "C" int matmul_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
+                                  int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_bf16(x, y, z, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* matmul_bf16_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -32,9 +45,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulBf16Workspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulBf16Workspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
@@ -93,21 +104,4 @@ int64_t workspace_of_matmul_bf16(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t matmul_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_bf16(M, K, N))
-}
-extern "C" int matmul_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K,
-                                  int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_bf16(x, y, z, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* matmul_bf16_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

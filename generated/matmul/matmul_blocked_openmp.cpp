@@ -2,14 +2,15 @@
 //
 // matmul_blocked: z = x @ y, accumulated over blocks of K
 //
-// Plan of matmul_blocked_f32: threads share tiles of M x N, which are folded in registers, from panels
-//   of both sides that are packed once.
+// Plan of matmul_blocked_f32: threads share tiles of M x N, which are folded in registers, from panels of
+//   both sides that are packed once.
 // Bytes that matmul_blocked_f32 must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M + N * M * max(1, cdiv(K, 64)) of add; N * K * M of mul.
 
 #include "matmul_blocked.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "matmul_blocked_openmp.cpp"
@@ -19,9 +20,27 @@
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define MATMUL_BLOCKED_FUNCTIONS(NAME, STORED, T)                                                       \
+  extern "C" int64_t matmul_blocked_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {        \
+    BY_SET(return workspace_of_matmul_blocked(M, K, N))                                                 \
+  }                                                                                                     \
+  extern "C" int matmul_blocked_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t M, \
+                                                int64_t K, int64_t N, void* workspace,                  \
+                                                int64_t workspace_bytes) {                              \
+    BY_SET(return launch_matmul_blocked<T>(x, y, z, M, K, N, workspace, workspace_bytes))               \
+  }
+MATMUL_BLOCKED_FUNCTIONS(f32, float, float)
+MATMUL_BLOCKED_FUNCTIONS(bf16, uint16_t, BF16)
+MATMUL_BLOCKED_FUNCTIONS(f16, uint16_t, F16)
+
+extern "C" const char* matmul_blocked_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -32,9 +51,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulBlockedWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulBlockedWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
@@ -95,27 +112,4 @@ int64_t workspace_of_matmul_blocked(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_BLOCKED_FUNCTIONS(NAME, STORED, T)                                                       \
-  extern "C" int64_t matmul_blocked_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {        \
-    BY_SET(return workspace_of_matmul_blocked(M, K, N))                                                 \
-  }                                                                                                     \
-  extern "C" int matmul_blocked_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t M, \
-                                                int64_t K, int64_t N, void* workspace,                  \
-                                                int64_t workspace_bytes) {                              \
-    BY_SET(return launch_matmul_blocked<T>(x, y, z, M, K, N, workspace, workspace_bytes))               \
-  }
-MATMUL_BLOCKED_FUNCTIONS(f32, float, float)
-MATMUL_BLOCKED_FUNCTIONS(bf16, uint16_t, BF16)
-MATMUL_BLOCKED_FUNCTIONS(f16, uint16_t, F16)
-
-extern "C" const char* matmul_blocked_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

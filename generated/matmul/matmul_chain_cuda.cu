@@ -5,6 +5,7 @@
 // Plan: a block for each of M, neighbours along N.
 // Kept by each worker: xy.
 // Bytes that matmul_chain must move: 4 * N * L + 4 * L * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * L * M + L * K * M each of add, mul.
 
 #include "matmul_chain.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -22,14 +23,11 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MatmulChainWorkspace {
-  int64_t matmul_chain_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit MatmulChainWorkspace(int64_t M, int64_t K, int64_t L, int64_t N) {
     (void)K;
     (void)N;
-    matmul_chain_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(L, 4), 32768, smaller(M, 1024)), 1);
+    kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(L, 4), 32768, smaller(M, 1024)), 1);
   }
 };
 
@@ -64,14 +62,10 @@ cudaError_t matmul_chain(const float* x, const float* y, const float* w, float* 
   const MatmulChainWorkspace space(M, K, L, N);
   const int64_t tile_bytes = padded_bytes(L, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.matmul_chain_kernel_tiles;
-  if (const cudaError_t error =
-          launch(matmul_chain_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(larger(L, N), M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                 stream, x, y, w, z, M, K, L, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(matmul_chain_kernel<Index>, smaller(M, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(L, N), M), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+                stream, x, y, w, z, M, K, L, N, tiles, tile_bytes);
 }
 
 }  // namespace

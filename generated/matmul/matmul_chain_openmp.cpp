@@ -2,17 +2,18 @@
 //
 // matmul_chain: z = (x @ y) @ w
 //
-// Phase 1: threads share tiles of M x L, which are folded in registers, from panels of both sides that
-//   are packed once.
-// Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Phase 1: threads share tiles of M x L, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Through the workspace: xy.
 // Bytes that matmul_chain must move: 4 * N * L + 4 * L * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * L * M + L * K * M each of add, mul.
 
 #include "matmul_chain.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "matmul_chain_openmp.cpp"
@@ -22,9 +23,22 @@
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t matmul_chain_openmp_workspace(int64_t M, int64_t K, int64_t L, int64_t N) {
+  BY_SET(return workspace_of_matmul_chain(M, K, L, N))
+}
+extern "C" int matmul_chain_openmp(const float* x, const float* y, const float* w, float* z, int64_t M,
+                                   int64_t K, int64_t L, int64_t N, void* workspace,
+                                   int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_chain(x, y, w, z, M, K, L, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* matmul_chain_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -35,9 +49,8 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulChainWorkspace {
-  int64_t xy, xy_here_panels, xy_here_own_panels, sum_xy_w_panels, sum_xy_w_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t xy, xy_here_panels, xy_here_own_panels, sum_xy_w_panels, sum_xy_w_own_panels, threads, most_threads,
+      thread_bytes = 0, bytes = 0;
   explicit MatmulChainWorkspace(int64_t M, int64_t K, int64_t L, int64_t N) {
     xy = reserve(bytes, M * L, 4);
     xy_here_panels =
@@ -113,22 +126,4 @@ int64_t workspace_of_matmul_chain(int64_t M, int64_t K, int64_t L, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t matmul_chain_openmp_workspace(int64_t M, int64_t K, int64_t L, int64_t N) {
-  BY_SET(return workspace_of_matmul_chain(M, K, L, N))
-}
-extern "C" int matmul_chain_openmp(const float* x, const float* y, const float* w, float* z, int64_t M,
-                                   int64_t K, int64_t L, int64_t N, void* workspace,
-                                   int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_chain(x, y, w, z, M, K, L, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* matmul_chain_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

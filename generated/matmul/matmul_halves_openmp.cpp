@@ -2,14 +2,15 @@
 //
 // matmul_halves: z = x @ y, a quarter a step
 //
-// Plan: threads share tiles of M x N, for each i, j, which are folded in registers, from panels of
-//   both sides that are packed once.
+// Plan: threads share tiles of M x N, for each i, j, which are folded in registers, from panels of both sides
+//   that are packed once.
 // Bytes that matmul_halves must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: 4 * K * max(cdiv(N, 2), 1) * max(cdiv(M, 2), 1) each of add, mul.
 
 #include "matmul_halves.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "matmul_halves_openmp.cpp"
@@ -19,9 +20,21 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t matmul_halves_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_halves(M, K, N))
+}
+extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
+                                    void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_halves(x, y, z, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* matmul_halves_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -32,9 +45,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulHalvesWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulHalvesWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels = reserve(bytes,
                              Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
@@ -111,21 +122,4 @@ int64_t workspace_of_matmul_halves(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t matmul_halves_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_halves(M, K, N))
-}
-extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
-                                    void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_halves(x, y, z, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* matmul_halves_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -13,26 +13,25 @@
 //   if (last(k)) z = acc;
 // with bm = 512, bn = 1024, bk = 1024
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
 // Numbers: whole ones wrap around at the width that they are computed in.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
-//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what
-//   is in it does not matter; calls in two streams need two. What the function allocates is taken and
-//   given back in the stream: a graph that captures that can be no child of another.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   matmul_int8_error explains it.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the
+//   bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls
+//   in two streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; matmul_int8_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -84,6 +83,24 @@ const char* matmul_int8_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct matmul_int8_arguments {
+  const int8_t* x = nullptr;
+  const int8_t* y = nullptr;
+  int32_t* z = nullptr;
+  int64_t M = 0, K = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int matmul_int8_cuda(const matmul_int8_arguments& a, void* stream) {
+    return matmul_int8_cuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
+  }
+  friend int matmul_int8_openmp(const matmul_int8_arguments& a) {
+    return matmul_int8_openmp(a.x, a.y, a.z, a.M, a.K, a.N, a.workspace, a.workspace_bytes);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -112,27 +129,3 @@ static inline const char* matmul_int8_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct matmul_int8_arguments {
-  const int8_t* x = nullptr;
-  const int8_t* y = nullptr;
-  int32_t* z = nullptr;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int matmul_int8_cuda(const matmul_int8_arguments& a, void* stream) {
-    return matmul_int8_cuda(a.x, a.y, a.z, a.M, a.K, a.N, stream);
-  }
-  friend int matmul_int8_openmp(const matmul_int8_arguments& a) {
-    return matmul_int8_openmp(a.x, a.y, a.z, a.M, a.K, a.N, a.workspace, a.workspace_bytes);
-  }
-};
-
-#endif

@@ -2,14 +2,15 @@
 //
 // matmul_int8: z = x @ y in whole numbers
 //
-// Plan: threads share tiles of M x N, pairs of numbers at a time, which are folded in registers, from
-//   panels of both sides that are packed once.
+// Plan: threads share tiles of M x N, pairs of numbers at a time, which are folded in registers, from panels
+//   of both sides that are packed once.
 // Bytes that matmul_int8 must move: N * K + K * M read, 4 * N * M written.
+// Operations: N * K * M + N * M * max(1, cdiv(K, 1024)) of add; N * K * M of mul.
 
 #include "matmul_int8.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "matmul_int8_openmp.cpp"
@@ -19,9 +20,21 @@
 #include "matmul_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t matmul_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_int8(M, K, N))
+}
+extern "C" int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K,
+                                  int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_int8(x, y, z, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* matmul_int8_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -32,9 +45,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulInt8Workspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulInt8Workspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels = reserve(
         bytes, Cut<int32_t, int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, ceil_div(K, 2)}).right_bytes(),
@@ -95,21 +106,4 @@ int64_t workspace_of_matmul_int8(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t matmul_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_int8(M, K, N))
-}
-extern "C" int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K,
-                                  int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_int8(x, y, z, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* matmul_int8_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

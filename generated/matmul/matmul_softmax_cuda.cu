@@ -5,6 +5,7 @@
 // Plan: a block for each of M, neighbours along N.
 // Kept by each worker: v.
 // Bytes that matmul_softmax must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M + N * M of add; N * M each of sub, div, max, exp; N * K * M of mul.
 
 #include "matmul_softmax.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,13 +24,10 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MatmulSoftmaxWorkspace {
-  int64_t matmul_softmax_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit MatmulSoftmaxWorkspace(int64_t M, int64_t K, int64_t N) {
     (void)K;
-    matmul_softmax_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, smaller(M, 1024)), 1);
+    kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, smaller(M, 1024)), 1);
   }
 };
 
@@ -42,7 +40,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   float* const v = take<float>(tile, N);
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float greatest_v = -INFINITY;
     float greatest_v_own = -INFINITY;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       v[n] = 0.0f;
@@ -50,10 +47,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       for (Index k = 0; k < K; ++k) v[n] += x[m * K + k] * w[k * N + n];
       greatest_v_own = maximum(greatest_v_own, v[n]);
     }
-    greatest_v = maximum(greatest_v,
-                         block_fold(greatest_v_own, [](float a, float b) { return float(maximum(a, b)); }));
+    float greatest_v = block_fold(greatest_v_own, Greatest());
     __syncthreads();
-    float sum_e = 0.0f;
     float sum_e_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
       const Index remaining = Index(N - n_first);
@@ -64,7 +59,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         if (i < remaining) sum_e_own += e;
       }
     }
-    sum_e = sum_e + block_fold(sum_e_own, [](float a, float b) { return float(a + b); });
+    float sum_e = block_fold(sum_e_own, Plus());
     __syncthreads();
     {
       const Reciprocal<float> per_sum_e(sum_e);
@@ -90,16 +85,12 @@ cudaError_t matmul_softmax(const float* x, const float* w, float* p, int64_t M, 
   const MatmulSoftmaxWorkspace space(M, K, N);
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.matmul_softmax_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({tiles, p}) && N % 4 == 0;
-  if (const cudaError_t error =
-          launch(wide ? matmul_softmax_kernel<true, Index> : matmul_softmax_kernel<false, Index>,
-                 smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w, p, M, K, N, tiles,
-                 tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? matmul_softmax_kernel<true, Index> : matmul_softmax_kernel<false, Index>,
+                smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(N, M),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w, p, M, K, N, tiles,
+                tile_bytes);
 }
 
 }  // namespace

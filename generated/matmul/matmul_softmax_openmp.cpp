@@ -2,17 +2,18 @@
 //
 // matmul_softmax: p = softmax(x @ w) over the classes
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Phase 2: threads share M, neighbours along N.
 // Kept by each worker: e.
 // Through the workspace: v.
 // Bytes that matmul_softmax must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * K * M + N * M of add; N * M each of sub, div, max, exp; N * K * M of mul.
 
 #include "matmul_softmax.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -24,9 +25,21 @@
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t matmul_softmax_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_matmul_softmax(M, K, N))
+}
+extern "C" int matmul_softmax_openmp(const float* x, const float* w, float* p, int64_t M, int64_t K,
+                                     int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_matmul_softmax(x, w, p, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* matmul_softmax_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -37,9 +50,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct MatmulSoftmaxWorkspace {
-  int64_t v, e, v_here_panels, v_here_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t v, e, v_here_panels, v_here_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulSoftmaxWorkspace(int64_t M, int64_t K, int64_t N) {
     v = reserve(bytes, M * N, 4);
     e = reserve(thread_bytes, N, 4);
@@ -75,14 +86,12 @@ void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
-      float greatest_v = -INFINITY;
       // One pass along n: greatest_v.
       Extreme<float, kLanes32> greatest_v_lanes = -INFINITY;
       for_lanes<kLanes32>(0, N, [=, &greatest_v_lanes](int64_t n, auto active) IN_SET {
         greatest_v_lanes = maximum(greatest_v_lanes, keep(active, load(&v[m * N + n], active), -INFINITY));
       });
-      greatest_v =
-          maximum(greatest_v, across(greatest_v_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+      float greatest_v = across(greatest_v_lanes, Greatest());
       float sum_e = 0.0f;
       // One pass along n: sum_e; fills e.
       for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -93,7 +102,7 @@ void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t
                               store(&e[n], active, e_here);
                               sum_e_lanes += keep(active, e_here, 0.0f);
                             });
-        sum_e += across(sum_e_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_e += across(sum_e_lanes, Plus());
       }
       // One pass along n: fills p.
       for_lines<kLanes32>(around_caches, &p[m * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -127,21 +136,4 @@ int64_t workspace_of_matmul_softmax(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t matmul_softmax_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_softmax(M, K, N))
-}
-extern "C" int matmul_softmax_openmp(const float* x, const float* w, float* p, int64_t M, int64_t K,
-                                     int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_matmul_softmax(x, w, p, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* matmul_softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,14 +2,16 @@
 //
 // mlp_backward: The gradient of mlp by x, w1, b1, w2 and b2, given that of z
 //
-// Phase 1 of mlp_backward_f32: some threads of a block for each of N, neighbours along N; several
-//   blocks share one where they are few and long.
+// Phase 1 of mlp_backward_f32: some threads of a block for each of N, neighbours along N; several blocks
+//   share one where they are few and long.
 // Phase 2: a block for each of H, neighbours along N.
 // Phase 3: a block for each of M, K, neighbours along H.
 // Kept by each worker: hidden.
 // Through the workspace: d_hidden, together_x_share.
-// Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4
-//   * N + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
+// Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4 * N +
+//   4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
+// Operations: N * M + 2 * N * M * H + 5 * M * H + 3 * M * H * K of add; 2 * N * M * H + 10 * M * H + 5 * M *
+//   H * K of mul; M * H of exp; 2 * M * H of erf.
 
 #include "mlp_backward.h"
 
@@ -19,7 +21,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -29,21 +31,14 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MlpBackwardWorkspace {
-  int64_t d_hidden;
-  int64_t together_x_share;
-  int64_t sum_d_z_parts;
-  int64_t sum_d_z_tickets;
-  int64_t mlp_backward_part2_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t d_hidden, together_x_share, sum_d_z_parts, sum_d_z_tickets, part2_kernel_tiles, bytes = 0;
   explicit MlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
     sum_d_z_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     sum_d_z_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
-    mlp_backward_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
+    part2_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
   }
 };
 
@@ -56,7 +51,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  float sum_d_z = 0.0f;
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   float sum_d_z_own = 0.0f;
@@ -64,7 +58,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     sum_d_z_own += to_value<T>(d_z[m * N + n]);
   }
-  sum_d_z_own = column_fold(sum_d_z_own, [](float a, float b) { return float(a + b); });
+  sum_d_z_own = column_fold(sum_d_z_own, Plus());
   if (chunks > 1) {
     if (writes) sum_d_z_parts[Index(blockIdx.x % chunks) * items + item] = sum_d_z_own;
     if (!is_last_block(sum_d_z_tickets + blockIdx.x / chunks, chunks)) return;
@@ -72,9 +66,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
       sum_d_z_own = sum_d_z_own + sum_d_z_parts[Index(part) * items + item];
     }
-    sum_d_z_own = column_fold(sum_d_z_own, [](float a, float b) { return float(a + b); });
+    sum_d_z_own = column_fold(sum_d_z_own, Plus());
   }
-  sum_d_z = sum_d_z + sum_d_z_own;
+  float sum_d_z = sum_d_z_own;
   if (writes) d_b2[n] = sum_d_z;
 }
 
@@ -89,7 +83,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   float* const hidden = take<float>(tile, M);
   for (Index item = Index(blockIdx.x); item < H; item += Index(gridDim.x)) {
     const Index h = item;
-    float d_b1_so_far = 0.0f;
     float d_b1_so_far_own = 0.0f;
     for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
       float sum_x_w1 = 0.0f;
@@ -106,7 +99,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       }
       d_b1_so_far_own += d_hidden[m * H + h] * together_x_share[m * H + h];
     }
-    d_b1_so_far = d_b1_so_far + block_fold(d_b1_so_far_own, [](float a, float b) { return float(a + b); });
+    float d_b1_so_far = block_fold(d_b1_so_far_own, Plus());
     __syncthreads();
     if (threadIdx.x == 0) d_b1[h] = d_b1_so_far;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
@@ -135,7 +128,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   for (Index item = Index(blockIdx.x); item < M * K; item += Index(gridDim.x)) {
     const Index m = Index(item / K);
     const Index k = Index(item % K);
-    float sum_d_hidden = 0.0f;
     float sum_d_hidden_own = 0.0f;
     for (Index h_first = Index(threadIdx.x) * (16 / kBytes<T>); h_first < H;
          h_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -151,7 +143,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         }
       }
     }
-    sum_d_hidden = sum_d_hidden + block_fold(sum_d_hidden_own, [](float a, float b) { return float(a + b); });
+    float sum_d_hidden = block_fold(sum_d_hidden_own, Plus());
     if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_hidden);
   }
 }
@@ -168,57 +160,41 @@ cudaError_t mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b
             shape.tickets == 0
                 ? cudaSuccess
                 : cudaMemsetAsync(workspace + space.sum_d_z_tickets, 0,
-                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-        error != cudaSuccess)
+                                  static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream))
       return error;
     if (const cudaError_t error =
             launch(mlp_backward_part1_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, d_z, d_b2, M, N,
-                   reinterpret_cast<float*>(workspace + space.sum_d_z_parts),
-                   reinterpret_cast<uint32_t*>(workspace + space.sum_d_z_tickets), shape.chunk, shape.chunks);
-        error != cudaSuccess)
+                   shape.fold_bytes(), stream, d_z, d_b2, M, N, workspace + space.sum_d_z_parts,
+                   workspace + space.sum_d_z_tickets, shape.chunk, shape.chunks))
       return error;
   }
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.mlp_backward_part2_kernel_tiles;
+    char* const tiles = in_shared ? nullptr : workspace + space.part2_kernel_tiles;
     if (const cudaError_t error =
             launch(mlp_backward_part2_kernel<Index, T>, smaller(H, in_shared ? int64_t{1} << 30 : 1024),
                    block_threads(larger(M, larger(N, K)), H),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w1, b1, w2, d_z, d_w1,
-                   d_b1, d_w2, M, K, H, N, reinterpret_cast<float*>(workspace + space.d_hidden),
-                   reinterpret_cast<float*>(workspace + space.together_x_share), tiles, tile_bytes);
-        error != cudaSuccess)
+                   d_b1, d_w2, M, K, H, N, workspace + space.d_hidden, workspace + space.together_x_share,
+                   tiles, tile_bytes))
       return error;
   }
-  {
-    const bool wide = aligned({workspace, w1}) && H % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error = launch(
-            wide ? mlp_backward_part3_kernel<true, Index, T> : mlp_backward_part3_kernel<false, Index, T>,
-            smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, w1, d_x, M, K, H,
-            reinterpret_cast<float*>(workspace + space.d_hidden),
-            reinterpret_cast<float*>(workspace + space.together_x_share));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({workspace, w1}) && H % (16 / kBytes<T>) == 0;
+  return launch(wide ? mlp_backward_part3_kernel<true, Index, T> : mlp_backward_part3_kernel<false, Index, T>,
+                smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, w1, d_x, M, K, H,
+                workspace + space.d_hidden, workspace + space.together_x_share);
 }
 
 // Where the intermediates lie in the workspace.
 struct MlpBackwardInPartWorkspace {
-  int64_t d_hidden;
-  int64_t together_x_share;
-  int64_t mlp_backward_in_part_part2_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t d_hidden, together_x_share, part2_kernel_tiles, bytes = 0;
   explicit MlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     (void)N;
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
-    mlp_backward_in_part_part2_kernel_tiles =
-        reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
+    part2_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
   }
 };
 
@@ -268,12 +244,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     }
     __syncthreads();
     if (d_b1 != nullptr) {
-      float d_b1_so_far = 0.0f;
       float d_b1_so_far_own = 0.0f;
       for (Index m = Index(threadIdx.x); m < M; m += Index(blockDim.x)) {
         d_b1_so_far_own += d_hidden[m * H + h] * together_x_share[m * H + h];
       }
-      d_b1_so_far = d_b1_so_far + block_fold(d_b1_so_far_own, [](float a, float b) { return float(a + b); });
+      float d_b1_so_far = block_fold(d_b1_so_far_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) d_b1[h] = d_b1_so_far;
     }
@@ -309,7 +284,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index m = Index(item / K);
     const Index k = Index(item % K);
     if (d_x != nullptr) {
-      float sum_d_hidden = 0.0f;
       float sum_d_hidden_own = 0.0f;
       for (Index h_first = Index(threadIdx.x) * (16 / kBytes<T>); h_first < H;
            h_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -325,8 +299,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           }
         }
       }
-      sum_d_hidden =
-          sum_d_hidden + block_fold(sum_d_hidden_own, [](float a, float b) { return float(a + b); });
+      float sum_d_hidden = block_fold(sum_d_hidden_own, Plus());
       if (threadIdx.x == 0) d_x[m * K + k] = to_stored<T>(sum_d_hidden);
     }
   }
@@ -339,34 +312,25 @@ cudaError_t mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const 
                                  int64_t N, char* workspace, cudaStream_t stream) {
   const MlpBackwardInPartWorkspace space(M, K, H, N);
   if (const cudaError_t error = launch(mlp_backward_in_part_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0,
-                                       stream, d_z, d_b2, M, N);
-      error != cudaSuccess)
+                                       stream, d_z, d_b2, M, N))
     return error;
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.mlp_backward_in_part_part2_kernel_tiles;
+    char* const tiles = in_shared ? nullptr : workspace + space.part2_kernel_tiles;
     if (const cudaError_t error =
             launch(mlp_backward_in_part_part2_kernel<Index, T>,
                    smaller(H, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(M, larger(N, K)), H),
                    512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w1, b1, w2, d_z, d_x,
-                   d_w1, d_b1, d_w2, M, K, H, N, reinterpret_cast<float*>(workspace + space.d_hidden),
-                   reinterpret_cast<float*>(workspace + space.together_x_share), tiles, tile_bytes);
-        error != cudaSuccess)
+                   d_w1, d_b1, d_w2, M, K, H, N, workspace + space.d_hidden,
+                   workspace + space.together_x_share, tiles, tile_bytes))
       return error;
   }
-  {
-    const bool wide = aligned({workspace, w1}) && H % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error =
-            launch(wide ? mlp_backward_in_part_part3_kernel<true, Index, T>
-                        : mlp_backward_in_part_part3_kernel<false, Index, T>,
-                   smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, w1, d_x, M, K, H,
-                   reinterpret_cast<float*>(workspace + space.d_hidden),
-                   reinterpret_cast<float*>(workspace + space.together_x_share));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({workspace, w1}) && H % (16 / kBytes<T>) == 0;
+  return launch(wide ? mlp_backward_in_part_part3_kernel<true, Index, T>
+                     : mlp_backward_in_part_part3_kernel<false, Index, T>,
+                smaller(M * K, int64_t{1} << 30), block_threads(H, M * K), 512, stream, w1, d_x, M, K, H,
+                workspace + space.d_hidden, workspace + space.together_x_share);
 }
 
 // Checks the arguments, then runs.
@@ -387,7 +351,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
                           {9, d_w2, {H, N}, kMayBeNull},
                           {10, d_b2, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || K == 0) && (K == 0 || H == 0) && H == 0 && (H == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const bool small = larger(larger(larger(larger(larger(M * K, K * H), H), H * N), M * N), N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
@@ -412,7 +376,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{11, M}, {12, K}, {13, H}, {14, N}})) return -status;
-  if ((M == 0 || K == 0) && (K == 0 || H == 0) && H == 0 && (H == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
   return std::max(MlpBackwardWorkspace(M, K, H, N).bytes, MlpBackwardInPartWorkspace(M, K, H, N).bytes);
 }

@@ -4,28 +4,30 @@
 //
 // Phase 1 of mlp_backward_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that
-//   are packed once.
-// Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 5: threads share H, M, neighbours along N, unless size(M) >= 32.
-// Phase 6: threads share tiles of H x N, which are folded in registers, from panels of both sides that
-//   are packed once.
-// Phase 7: threads share tiles of K x H, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Phase 6: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 7: threads share tiles of K x H, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Phase 8: threads share H, neighbours along H.
-// Phase 9: threads share tiles of M x K, which are folded in registers, from panels of both sides that
-//   are packed once, where size(M) >= 32.
+// Phase 9: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
+//   packed once, where size(M) >= 32.
 // Phase 10: threads share M, K, neighbours along H, unless size(M) >= 32.
 // Through the workspace: hidden, d_hidden, together_x_share, sum_d_z_part.
-// Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4
-//   * N + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
-// Where an output is not wanted: one step after the other.
+// Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4 * N +
+//   4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
+// Operations: N * M + 2 * N * M * H + 5 * M * H + 3 * M * H * K of add; 2 * N * M * H + 10 * M * H + 5 * M *
+//   H * K of mul; M * H of exp; 2 * M * H of erf.
+// Where an output is not wanted: mlp_backward_in_part does one step after the other.
 
 #include "mlp_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -38,9 +40,36 @@
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t mlp_backward_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
+  BY_SET(return workspace_of_mlp_backward(M, K, H, N))
+}
+extern "C" int mlp_backward_f32_openmp(const float* x, const float* w1, const float* b1, const float* w2,
+                                       const float* d_z, float* d_x, float* d_w1, float* d_b1, float* d_w2,
+                                       float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N,
+                                       void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_mlp_backward<float>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N,
+                                           workspace, workspace_bytes))
+}
+
+extern "C" int64_t mlp_backward_bf16_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
+  BY_SET(return workspace_of_mlp_backward(M, K, H, N))
+}
+extern "C" int mlp_backward_bf16_openmp(const uint16_t* x, const uint16_t* w1, const float* b1,
+                                        const uint16_t* w2, const uint16_t* d_z, uint16_t* d_x,
+                                        uint16_t* d_w1, float* d_b1, uint16_t* d_w2, float* d_b2, int64_t M,
+                                        int64_t K, int64_t H, int64_t N, void* workspace,
+                                        int64_t workspace_bytes) {
+  BY_SET(return launch_mlp_backward<BF16>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N,
+                                          workspace, workspace_bytes))
+}
+
+extern "C" const char* mlp_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -54,9 +83,7 @@ struct MlpBackwardWorkspace {
   int64_t hidden, d_hidden, together_x_share, sum_d_z_part, sum_x_w1_here_panels, sum_x_w1_here_own_panels,
       d_hidden_here_panels, d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels,
       sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, sum_d_hidden_panels,
-      sum_d_hidden_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_hidden_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     hidden = reserve(bytes, M * H, 4);
@@ -209,7 +236,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
                                               to_value<T>(load(&d_z[m * N + n], active)),
                                               to_value<T>(load(&w2[h * N + n], active)));
                                 });
-            d_hidden_here += across(d_hidden_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            d_hidden_here += across(d_hidden_here_lanes, Plus());
           }
           d_hidden[m * H + h] = d_hidden_here;
         }
@@ -309,7 +336,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
                               load(&d_hidden[m * H + h], active) * to_value<T>(load(&w1[k * H + h], active)),
                               load(&together_x_share[m * H + h], active));
                 });
-            sum_d_hidden += across(sum_d_hidden_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_hidden);
         }
@@ -320,9 +347,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
 
 // Where the intermediates lie in the workspace.
 struct MlpBackwardInPartWorkspace {
-  int64_t hidden, d_hidden, together_x_share, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t hidden, d_hidden, together_x_share, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     (void)N;
@@ -374,7 +399,7 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
                   add_product(sum_x_w1_lanes, active, to_value<T>(load(&x[m * K + k], active)),
                               to_value<T>(load_every(&w1[k * H + h], H, active)));
                 });
-            sum_x_w1 += across(sum_x_w1_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_w1 += across(sum_x_w1_lanes, Plus());
           }
           together_x = sum_x_w1 + b1[h];
         }
@@ -394,7 +419,7 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
                   add_product(sum_d_z_w2_lanes, active, to_value<T>(load(&d_z[m * N + n], active)),
                               to_value<T>(load(&w2[h * N + n], active)));
                 });
-            sum_d_z_w2 += across(sum_d_z_w2_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_z_w2 += across(sum_d_z_w2_lanes, Plus());
           }
           d_hidden[m * H + h] = sum_d_z_w2;
         }
@@ -409,7 +434,7 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
                 add_product(d_b1_so_far_lanes, active, load_every(&d_hidden[m * H + h], H, active),
                             load_every(&together_x_share[m * H + h], H, active));
               });
-          d_b1_so_far += across(d_b1_so_far_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          d_b1_so_far += across(d_b1_so_far_lanes, Plus());
         }
         d_b1[h] = d_b1_so_far;
       }
@@ -453,7 +478,7 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
                               load(&d_hidden[m * H + h], active) * to_value<T>(load(&w1[k * H + h], active)),
                               load(&together_x_share[m * H + h], active));
                 });
-            sum_d_hidden += across(sum_d_hidden_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
           }
           d_x[m * K + k] = to_stored<T>(sum_d_hidden);
         }
@@ -480,7 +505,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
                           {9, d_w2, {H, N}, kMayBeNull},
                           {10, d_b2, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || K == 0) && (K == 0 || H == 0) && H == 0 && (H == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (d_x != nullptr && d_w1 != nullptr && d_b1 != nullptr && d_w2 != nullptr && d_b2 != nullptr) {
     const MlpBackwardWorkspace space(M, K, H, N);
@@ -500,7 +525,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{11, M}, {12, K}, {13, H}, {14, N}})) return -status;
-  if ((M == 0 || K == 0) && (K == 0 || H == 0) && H == 0 && (H == 0 || N == 0) && N == 0) return 0;
+  if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
   return std::max(bytes_of_team(MlpBackwardWorkspace(M, K, H, N)),
                   bytes_of_team(MlpBackwardInPartWorkspace(M, K, H, N)));
@@ -508,36 +533,4 @@ int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t mlp_backward_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp_backward(M, K, H, N))
-}
-extern "C" int mlp_backward_f32_openmp(const float* x, const float* w1, const float* b1, const float* w2,
-                                       const float* d_z, float* d_x, float* d_w1, float* d_b1, float* d_w2,
-                                       float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N,
-                                       void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mlp_backward<float>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N,
-                                           workspace, workspace_bytes))
-}
-
-extern "C" int64_t mlp_backward_bf16_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp_backward(M, K, H, N))
-}
-extern "C" int mlp_backward_bf16_openmp(const uint16_t* x, const uint16_t* w1, const float* b1,
-                                        const uint16_t* w2, const uint16_t* d_z, uint16_t* d_x,
-                                        uint16_t* d_w1, float* d_b1, uint16_t* d_w2, float* d_b2, int64_t M,
-                                        int64_t K, int64_t H, int64_t N, void* workspace,
-                                        int64_t workspace_bytes) {
-  BY_SET(return launch_mlp_backward<BF16>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N,
-                                          workspace, workspace_bytes))
-}
-
-extern "C" const char* mlp_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

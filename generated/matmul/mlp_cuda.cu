@@ -4,8 +4,9 @@
 //
 // Plan of mlp_f32: a block for each of M, neighbours along N.
 // Kept by each worker: hidden, v.
-// Bytes that mlp_f32 must move: 4 * N + 4 * N * H + 4 * H + 4 * H * K + 4 * K * M read, 4 * N * M
-//   written.
+// Bytes that mlp_f32 must move: 4 * N + 4 * N * H + 4 * H + 4 * H * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * H * M + N * M + H * K * M + 2 * H * M of add; N * H * M + H * K * M + 3 * H * M of mul; H *
+//   M of erf.
 
 #include "mlp.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,13 +24,11 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct MlpWorkspace {
-  int64_t mlp_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit MlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     (void)K;
     (void)N;
-    mlp_kernel_tiles =
+    kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(H, 4) + padded_bytes(H, 4), 32768, smaller(M, 1024)), 1);
   }
 };
@@ -77,16 +76,12 @@ cudaError_t mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const 
   const MlpWorkspace space(M, K, H, N);
   const int64_t tile_bytes = padded_bytes(H, 4) + padded_bytes(H, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.mlp_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({tiles});
-  if (const cudaError_t error =
-          launch(wide ? mlp_kernel<true, Index, T> : mlp_kernel<false, Index, T>,
-                 smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(H, N), M),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w1, b1, w2, b2, z, M, K,
-                 H, N, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? mlp_kernel<true, Index, T> : mlp_kernel<false, Index, T>,
+                smaller(M, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(H, N), M),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, w1, b1, w2, b2, z, M, K,
+                H, N, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.

@@ -2,19 +2,20 @@
 //
 // mlp: z = gelu(x @ w1 + b1) @ w2 + b2
 //
-// Phase 1 of mlp_f32: threads share tiles of M x H, which are folded in registers, from panels of both
-//   sides that are packed once.
+// Phase 1 of mlp_f32: threads share tiles of M x H, which are folded in registers, from panels of both sides
+//   that are packed once.
 // Phase 2: threads share M, H, neighbours along M.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that
-//   are packed once.
+// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Through the workspace: hidden, v.
-// Bytes that mlp_f32 must move: 4 * N + 4 * N * H + 4 * H + 4 * H * K + 4 * K * M read, 4 * N * M
-//   written.
+// Bytes that mlp_f32 must move: 4 * N + 4 * N * H + 4 * H + 4 * H * K + 4 * K * M read, 4 * N * M written.
+// Operations: N * H * M + N * M + H * K * M + 2 * H * M of add; N * H * M + H * K * M + 3 * H * M of mul; H *
+//   M of erf.
 
 #include "mlp.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "mlp_openmp.cpp"
@@ -24,9 +25,31 @@
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t mlp_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
+  BY_SET(return workspace_of_mlp(M, K, H, N))
+}
+extern "C" int mlp_f32_openmp(const float* x, const float* w1, const float* b1, const float* w2,
+                              const float* b2, float* z, int64_t M, int64_t K, int64_t H, int64_t N,
+                              void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_mlp<float>(x, w1, b1, w2, b2, z, M, K, H, N, workspace, workspace_bytes))
+}
+
+extern "C" int64_t mlp_bf16_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
+  BY_SET(return workspace_of_mlp(M, K, H, N))
+}
+extern "C" int mlp_bf16_openmp(const uint16_t* x, const uint16_t* w1, const float* b1, const uint16_t* w2,
+                               const float* b2, uint16_t* z, int64_t M, int64_t K, int64_t H, int64_t N,
+                               void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_mlp<BF16>(x, w1, b1, w2, b2, z, M, K, H, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* mlp_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -38,9 +61,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct MlpWorkspace {
   int64_t hidden, v, sum_x_w1_panels, sum_x_w1_own_panels, sum_hidden_w2_panels, sum_hidden_w2_own_panels,
-      threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
@@ -139,31 +160,4 @@ int64_t workspace_of_mlp(int64_t M, int64_t K, int64_t H, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t mlp_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp(M, K, H, N))
-}
-extern "C" int mlp_f32_openmp(const float* x, const float* w1, const float* b1, const float* w2,
-                              const float* b2, float* z, int64_t M, int64_t K, int64_t H, int64_t N,
-                              void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mlp<float>(x, w1, b1, w2, b2, z, M, K, H, N, workspace, workspace_bytes))
-}
-
-extern "C" int64_t mlp_bf16_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp(M, K, H, N))
-}
-extern "C" int mlp_bf16_openmp(const uint16_t* x, const uint16_t* w1, const float* b1, const uint16_t* w2,
-                               const float* b2, uint16_t* z, int64_t M, int64_t K, int64_t H, int64_t N,
-                               void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_mlp<BF16>(x, w1, b1, w2, b2, z, M, K, H, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* mlp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,6 +4,7 @@
 //
 // Plan: a block for each of M, neighbours along D.
 // Bytes that nearest_distance must move: 4 * D * N + 4 * D * M read, 4 * M written.
+// Operations: D * N * M each of add, sub, mul; N * M of min.
 
 #include "nearest_distance.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,7 +26,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     nearest_distance_kernel(const float* x, const float* centre, float* distance, Index M, Index D, Index N) {
   for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
     const Index m = item;
-    float least_difference = INFINITY;
     float least_difference_own = INFINITY;
     for (Index n = Index(threadIdx.x); n < N; n += Index(blockDim.x)) {
       float sum_difference_squared = 0.0f;
@@ -36,9 +36,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       }
       least_difference_own = minimum(least_difference_own, sum_difference_squared);
     }
-    least_difference =
-        minimum(least_difference,
-                block_fold(least_difference_own, [](float a, float b) { return float(minimum(a, b)); }));
+    float least_difference = block_fold(least_difference_own, Least());
     if (threadIdx.x == 0) distance[m] = least_difference;
   }
 }
@@ -46,11 +44,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t nearest_distance(const float* x, const float* centre, float* distance, int64_t M, int64_t D,
                              int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(nearest_distance_kernel<Index>, smaller(M, int64_t{1} << 30),
-                                       block_threads(N, M), 512, stream, x, centre, distance, M, D, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(nearest_distance_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(N, M), 512,
+                stream, x, centre, distance, M, D, N);
 }
 
 }  // namespace

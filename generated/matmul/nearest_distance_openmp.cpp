@@ -2,17 +2,18 @@
 //
 // nearest_distance: distance[m] = the least over n of the sum over d of (x[m, d] - centre[n, d])^2
 //
-// Phase 1: threads share tiles of N x M, which are folded in registers, from panels of both sides that
-//   are packed once, where size(N) >= 32.
+// Phase 1: threads share tiles of N x M, which are folded in registers, from panels of both sides that are
+//   packed once, where size(N) >= 32.
 // Phase 2: threads share M, N, neighbours along D, unless size(N) >= 32.
 // Phase 3: threads share M, neighbours along M.
 // Through the workspace: sum_difference_squared.
 // Bytes that nearest_distance must move: 4 * D * N + 4 * D * M read, 4 * M written.
+// Operations: D * N * M each of add, sub, mul; N * M of min.
 
 #include "nearest_distance.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -24,9 +25,21 @@
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t nearest_distance_openmp_workspace(int64_t M, int64_t D, int64_t N) {
+  BY_SET(return workspace_of_nearest_distance(M, D, N))
+}
+extern "C" int nearest_distance_openmp(const float* x, const float* centre, float* distance, int64_t M,
+                                       int64_t D, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_nearest_distance(x, centre, distance, M, D, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* nearest_distance_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -38,9 +51,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct NearestDistanceWorkspace {
   int64_t sum_difference_squared, sum_difference_squared_here_panels, sum_difference_squared_here_own_panels,
-      threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit NearestDistanceWorkspace(int64_t M, int64_t D, int64_t N) {
     sum_difference_squared = reserve(bytes, N * M, 4);
     sum_difference_squared_here_panels =
@@ -94,8 +105,7 @@ void nearest_distance(const float* x, const float* centre, float* distance, int6
                                   add_product(sum_difference_squared_here_lanes, active, x_here - centre_here,
                                               x_here - centre_here);
                                 });
-            sum_difference_squared_here +=
-                across(sum_difference_squared_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_difference_squared_here += across(sum_difference_squared_here_lanes, Plus());
           }
           sum_difference_squared[n * M + m] = sum_difference_squared_here;
         }
@@ -144,21 +154,4 @@ int64_t workspace_of_nearest_distance(int64_t M, int64_t D, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t nearest_distance_openmp_workspace(int64_t M, int64_t D, int64_t N) {
-  BY_SET(return workspace_of_nearest_distance(M, D, N))
-}
-extern "C" int nearest_distance_openmp(const float* x, const float* centre, float* distance, int64_t M,
-                                       int64_t D, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_nearest_distance(x, centre, distance, M, D, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* nearest_distance_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

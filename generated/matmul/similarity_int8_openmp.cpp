@@ -2,15 +2,16 @@
 //
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
-// Phase 1: threads share tiles of M x N, pairs of numbers at a time, which are folded in registers,
-//   from panels of both sides that are packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, pairs of numbers at a time, which are folded in registers, from
+//   panels of both sides that are packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
+// Operations: N * M * K of add; 2 * N * M + N * M * K of mul.
 
 #include "similarity_int8.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "similarity_int8_openmp.cpp"
@@ -20,9 +21,23 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t similarity_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_similarity_int8(M, K, N))
+}
+extern "C" int similarity_int8_openmp(const int8_t* query, const int8_t* row, const float* query_scale,
+                                      const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
+                                      void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_similarity_int8(query, row, query_scale, row_scale, score, M, K, N, workspace,
+                                       workspace_bytes))
+}
+
+extern "C" const char* similarity_int8_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -33,9 +48,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct SimilarityInt8Workspace {
-  int64_t sum_query_row_panels, sum_query_row_own_panels, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_query_row_panels, sum_query_row_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
     sum_query_row_panels = reserve(
         bytes, Cut<int32_t, int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, ceil_div(K, 2)}).right_bytes(),
@@ -86,8 +99,7 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
             sum_query_row_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
                                     widened_bytes<int16_t>(load(&row[n * K + k], active)));
           });
-          sum_query_row = wrapping_add(
-              sum_query_row, across(sum_query_row_lanes, [](auto a, auto b) IN_SET { return a + b; }));
+          sum_query_row = wrapping_add(sum_query_row, across(sum_query_row_lanes, Plus()));
           score[m * N + n] = query_scale[m] * row_scale[n] * float(sum_query_row);
         }
       }
@@ -120,23 +132,4 @@ int64_t workspace_of_similarity_int8(int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t similarity_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_similarity_int8(M, K, N))
-}
-extern "C" int similarity_int8_openmp(const int8_t* query, const int8_t* row, const float* query_scale,
-                                      const float* row_scale, float* score, int64_t M, int64_t K, int64_t N,
-                                      void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_similarity_int8(query, row, query_scale, row_scale, score, M, K, N, workspace,
-                                       workspace_bytes))
-}
-
-extern "C" const char* similarity_int8_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

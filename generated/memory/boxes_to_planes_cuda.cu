@@ -2,8 +2,8 @@
 //
 // boxes_to_planes: left, top, right and bottom of each box as arrays of their own
 //
-// Plan of boxes_to_planes_f32: a thread for each of N, neighbours along N, 2 a thread where arrays and
-//   rows are aligned.
+// Plan of boxes_to_planes_f32: a thread for each of N, neighbours along N, 2 a thread where arrays and rows
+//   are aligned.
 // Bytes that boxes_to_planes_f32 must move: 16 * N read, 16 * N written.
 
 #include "boxes_to_planes.h"
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -51,13 +51,9 @@ cudaError_t boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* 
                             Stored<T>* bottom, int64_t N, cudaStream_t stream) {
   const int elements = aligned({boxes, left, top, right, bottom}) ? 8 / kBytes<T> : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 / kBytes<T> ? boxes_to_planes_kernel<8 / kBytes<T>, Index, T>
-                                           : boxes_to_planes_kernel<1, Index, T>,
-                 ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 8 / kBytes<T> ? boxes_to_planes_kernel<8 / kBytes<T>, Index, T>
+                                          : boxes_to_planes_kernel<1, Index, T>,
+                ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
 }
 
 template <int kElements, class Index>
@@ -91,12 +87,8 @@ cudaError_t boxes_to_planes_f64(const double* boxes, double* left, double* top, 
                                 int64_t N, cudaStream_t stream) {
   const int elements = aligned({boxes, left, top, right, bottom}) ? 2 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 2 ? boxes_to_planes_f64_kernel<2, Index> : boxes_to_planes_f64_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 2 ? boxes_to_planes_f64_kernel<2, Index> : boxes_to_planes_f64_kernel<1, Index>,
+                ceil_div(groups, 256), 256, 0, stream, boxes, left, top, right, bottom, N);
 }
 
 // Checks the arguments, then runs.

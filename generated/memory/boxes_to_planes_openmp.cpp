@@ -8,7 +8,7 @@
 #include "boxes_to_planes.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "boxes_to_planes_openmp.cpp"
@@ -18,9 +18,23 @@
 #include "boxes_to_planes_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define BOXES_TO_PLANES_FUNCTIONS(NAME, STORED, T)                                               \
+  extern "C" int boxes_to_planes_##NAME##_openmp(const STORED* boxes, STORED* left, STORED* top, \
+                                                 STORED* right, STORED* bottom, int64_t N) {     \
+    BY_SET(return launch_boxes_to_planes<T>(boxes, left, top, right, bottom, N))                 \
+  }
+BOXES_TO_PLANES_FUNCTIONS(f32, float, float)
+BOXES_TO_PLANES_FUNCTIONS(bf16, uint16_t, BF16)
+BOXES_TO_PLANES_FUNCTIONS(f64, double, double)
+
+extern "C" const char* boxes_to_planes_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -65,23 +79,4 @@ int launch_boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* t
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define BOXES_TO_PLANES_FUNCTIONS(NAME, STORED, T)                                               \
-  extern "C" int boxes_to_planes_##NAME##_openmp(const STORED* boxes, STORED* left, STORED* top, \
-                                                 STORED* right, STORED* bottom, int64_t N) {     \
-    BY_SET(return launch_boxes_to_planes<T>(boxes, left, top, right, bottom, N))                 \
-  }
-BOXES_TO_PLANES_FUNCTIONS(f32, float, float)
-BOXES_TO_PLANES_FUNCTIONS(bf16, uint16_t, BF16)
-BOXES_TO_PLANES_FUNCTIONS(f64, double, double)
-
-extern "C" const char* boxes_to_planes_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

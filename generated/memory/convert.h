@@ -10,27 +10,26 @@
 // Each element, by named axes:
 //   y = x;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; convert_error explains
 //   it.
-// Status: 0, or what is wrong with the arguments, checked before anything is written; convert_error
-//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -98,30 +97,8 @@ const char* convert_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
-#endif
 
-// What a status means.
-static inline const char* convert_error(int status) {
-  if ((status & 255) == KGEN_CUDA_ERROR)
-    return "a CUDA call failed: the bits above the kind are its cudaError_t";
-  switch (status) {
-    case 0: return "success";
-    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
-    case KGEN_NULL | 1 << 8: return "x must not be null";
-    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
-    case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
-    case KGEN_NULL | 2 << 8: return "y must not be null";
-    case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
-    case KGEN_NEGATIVE_SIZE | 3 << 8: return "N must not be negative";
-    case KGEN_OVERLAP | 2 << 8 | 1 << 18: return "y must not overlap x";
-    default: return "unknown status";
-  }
-}
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
 template <class XElement, class YElement, auto* kCuda, auto* kOpenmp>
 struct convert_arguments {
   const XElement* x = nullptr;
@@ -143,3 +120,21 @@ using convert_f32_i8_arguments = convert_arguments<float, int8_t, convert_f32_i8
 using convert_i8_f32_arguments = convert_arguments<int8_t, float, convert_i8_f32_cuda, convert_i8_f32_openmp>;
 
 #endif
+
+// What a status means.
+static inline const char* convert_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "x must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "y must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
+    case KGEN_NEGATIVE_SIZE | 3 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 2 << 8 | 1 << 18: return "y must not overlap x";
+    default: return "unknown status";
+  }
+}

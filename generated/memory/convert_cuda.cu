@@ -2,8 +2,8 @@
 //
 // convert: y = x in another type
 //
-// Plan of convert_f32_bf16: a thread for each of N, neighbours along N, 8 a thread where arrays and
-//   rows are aligned.
+// Plan of convert_f32_bf16: a thread for each of N, neighbours along N, 8 a thread where arrays and rows are
+//   aligned.
 // Bytes that convert_f32_bf16 must move: 4 * N read, 2 * N written.
 
 #include "convert.h"
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -37,12 +37,9 @@ template <class Index, class T, class U>
 cudaError_t convert__kernel(const Stored<T>* x, Stored<U>* y, int64_t N, cudaStream_t stream) {
   const int elements = aligned({x, y}) ? 8 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error = launch(
-          elements == 8 ? convert__kernel_kernel<8, Index, T, U> : convert__kernel_kernel<1, Index, T, U>,
-          ceil_div(groups, 256), 256, 0, stream, x, y, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      elements == 8 ? convert__kernel_kernel<8, Index, T, U> : convert__kernel_kernel<1, Index, T, U>,
+      ceil_div(groups, 256), 256, 0, stream, x, y, N);
 }
 
 template <int kElements, class Index>
@@ -62,12 +59,8 @@ template <class Index>
 cudaError_t convert_f32_i8(const float* x, int8_t* y, int64_t N, cudaStream_t stream) {
   const int elements = aligned({x, y}) ? 8 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? convert_f32_i8_kernel<8, Index> : convert_f32_i8_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 8 ? convert_f32_i8_kernel<8, Index> : convert_f32_i8_kernel<1, Index>,
+                ceil_div(groups, 256), 256, 0, stream, x, y, N);
 }
 
 template <int kElements, class Index>
@@ -87,12 +80,8 @@ template <class Index>
 cudaError_t convert_i8_f32(const int8_t* x, float* y, int64_t N, cudaStream_t stream) {
   const int elements = aligned({x, y}) ? 8 : 1;
   const int64_t groups = ceil_div(N, elements);
-  if (const cudaError_t error =
-          launch(elements == 8 ? convert_i8_f32_kernel<8, Index> : convert_i8_f32_kernel<1, Index>,
-                 ceil_div(groups, 256), 256, 0, stream, x, y, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 8 ? convert_i8_f32_kernel<8, Index> : convert_i8_f32_kernel<1, Index>,
+                ceil_div(groups, 256), 256, 0, stream, x, y, N);
 }
 
 // Checks the arguments, then runs.

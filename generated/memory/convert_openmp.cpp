@@ -8,7 +8,7 @@
 #include "convert.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "convert_openmp.cpp"
@@ -18,9 +18,31 @@
 #include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define CONVERT_FUNCTIONS(NAME, STORED, OTHER, T, S)                             \
+  extern "C" int convert_##NAME##_openmp(const STORED* x, OTHER* y, int64_t N) { \
+    BY_SET(return launch_convert(x, y, N, convert__kernel<T, S>))                \
+  }
+CONVERT_FUNCTIONS(f32_bf16, float, uint16_t, float, BF16)
+CONVERT_FUNCTIONS(bf16_f32, uint16_t, float, BF16, float)
+CONVERT_FUNCTIONS(f32_f16, float, uint16_t, float, F16)
+CONVERT_FUNCTIONS(f16_f32, uint16_t, float, F16, float)
+
+extern "C" int convert_f32_i8_openmp(const float* x, int8_t* y, int64_t N) {
+  BY_SET(return launch_convert(x, y, N, convert_f32_i8))
+}
+
+extern "C" int convert_i8_f32_openmp(const int8_t* x, float* y, int64_t N) {
+  BY_SET(return launch_convert(x, y, N, convert_i8_f32))
+}
+
+extern "C" const char* convert_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -89,31 +111,4 @@ int launch_convert(const XElement* x, YElement* y, int64_t N, Run run) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define CONVERT_FUNCTIONS(NAME, STORED, OTHER, T, S)                             \
-  extern "C" int convert_##NAME##_openmp(const STORED* x, OTHER* y, int64_t N) { \
-    BY_SET(return launch_convert(x, y, N, convert__kernel<T, S>))                \
-  }
-CONVERT_FUNCTIONS(f32_bf16, float, uint16_t, float, BF16)
-CONVERT_FUNCTIONS(bf16_f32, uint16_t, float, BF16, float)
-CONVERT_FUNCTIONS(f32_f16, float, uint16_t, float, F16)
-CONVERT_FUNCTIONS(f16_f32, uint16_t, float, F16, float)
-
-extern "C" int convert_f32_i8_openmp(const float* x, int8_t* y, int64_t N) {
-  BY_SET(return launch_convert(x, y, N, convert_f32_i8))
-}
-
-extern "C" int convert_i8_f32_openmp(const int8_t* x, float* y, int64_t N) {
-  BY_SET(return launch_convert(x, y, N, convert_i8_f32))
-}
-
-extern "C" const char* convert_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

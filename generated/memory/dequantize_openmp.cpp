@@ -4,11 +4,12 @@
 //
 // Plan of dequantize_f32_i8: threads share N, C, neighbours along C.
 // Bytes that dequantize_f32_i8 must move: 8 * C + C * N read, 4 * C * N written.
+// Operations: C * N each of sub, mul.
 
 #include "dequantize.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "dequantize_openmp.cpp"
@@ -18,9 +19,24 @@
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define DEQUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                  \
+  extern "C" int dequantize_##NAME##_openmp(const STORED* q, const float* scale, const int32_t* zero, \
+                                            OTHER* x, int64_t N, int64_t C) {                         \
+    BY_SET(return launch_dequantize<STORED, T>(q, scale, zero, x, N, C))                              \
+  }
+DEQUANTIZE_FUNCTIONS(f32_i8, int8_t, float, float)
+DEQUANTIZE_FUNCTIONS(f32_u8, uint8_t, float, float)
+DEQUANTIZE_FUNCTIONS(bf16_i8, int8_t, uint16_t, BF16)
+DEQUANTIZE_FUNCTIONS(bf16_u8, uint8_t, uint16_t, BF16)
+
+extern "C" const char* dequantize_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -66,24 +82,4 @@ int launch_dequantize(const Q* q, const float* scale, const int32_t* zero, Store
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define DEQUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                  \
-  extern "C" int dequantize_##NAME##_openmp(const STORED* q, const float* scale, const int32_t* zero, \
-                                            OTHER* x, int64_t N, int64_t C) {                         \
-    BY_SET(return launch_dequantize<STORED, T>(q, scale, zero, x, N, C))                              \
-  }
-DEQUANTIZE_FUNCTIONS(f32_i8, int8_t, float, float)
-DEQUANTIZE_FUNCTIONS(f32_u8, uint8_t, float, float)
-DEQUANTIZE_FUNCTIONS(bf16_i8, int8_t, uint16_t, BF16)
-DEQUANTIZE_FUNCTIONS(bf16_u8, uint8_t, uint16_t, BF16)
-
-extern "C" const char* dequantize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -8,7 +8,7 @@
 #include "embedding_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "embedding_backward_openmp.cpp"
@@ -18,9 +18,23 @@
 #include "embedding_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int embedding_backward_f32_openmp(const int32_t* token, const float* d_row, float* d_table,
+                                             int64_t N, int64_t D, int64_t V) {
+  BY_SET(return launch_embedding_backward<float>(token, d_row, d_table, N, D, V))
+}
+
+extern "C" int embedding_backward_bf16_openmp(const int32_t* token, const uint16_t* d_row, float* d_table,
+                                              int64_t N, int64_t D, int64_t V) {
+  BY_SET(return launch_embedding_backward<BF16>(token, d_row, d_table, N, D, V))
+}
+
+extern "C" const char* embedding_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -72,23 +86,4 @@ int launch_embedding_backward(const int32_t* token, const Stored<T>* d_row, floa
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int embedding_backward_f32_openmp(const int32_t* token, const float* d_row, float* d_table,
-                                             int64_t N, int64_t D, int64_t V) {
-  BY_SET(return launch_embedding_backward<float>(token, d_row, d_table, N, D, V))
-}
-
-extern "C" int embedding_backward_bf16_openmp(const int32_t* token, const uint16_t* d_row, float* d_table,
-                                              int64_t N, int64_t D, int64_t V) {
-  BY_SET(return launch_embedding_backward<BF16>(token, d_row, d_table, N, D, V))
-}
-
-extern "C" const char* embedding_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

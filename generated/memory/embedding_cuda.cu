@@ -2,8 +2,8 @@
 //
 // embedding: row[n] = table[token[n]]
 //
-// Plan of embedding_f32: a thread for each of N, D, neighbours along D, 4 a thread where arrays and
-//   rows are aligned.
+// Plan of embedding_f32: a thread for each of N, D, neighbours along D, 4 a thread where arrays and rows are
+//   aligned.
 // Bytes that embedding_f32 must move: 4 * D * V + 4 * N read, 4 * D * N written.
 
 #include "embedding.h"
@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -46,12 +46,9 @@ cudaError_t embedding(const int32_t* token, const Stored<T>* table, Stored<T>* r
                       int64_t D, cudaStream_t stream) {
   const int elements = aligned({table, row}) && D % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(D, elements);
-  if (const cudaError_t error = launch(elements == 16 / kBytes<T> ? embedding_kernel<16 / kBytes<T>, Index, T>
-                                                                  : embedding_kernel<1, Index, T>,
-                                       ceil_div(N * groups, 256), 256, 0, stream, token, table, row, N, V, D);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      elements == 16 / kBytes<T> ? embedding_kernel<16 / kBytes<T>, Index, T> : embedding_kernel<1, Index, T>,
+      ceil_div(N * groups, 256), 256, 0, stream, token, table, row, N, V, D);
 }
 
 // Checks the arguments, then runs.

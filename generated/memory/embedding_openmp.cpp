@@ -8,7 +8,7 @@
 #include "embedding.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "embedding_openmp.cpp"
@@ -18,9 +18,23 @@
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int embedding_f32_openmp(const int32_t* token, const float* table, float* row, int64_t N,
+                                    int64_t V, int64_t D) {
+  BY_SET(return launch_embedding<float>(token, table, row, N, V, D))
+}
+
+extern "C" int embedding_bf16_openmp(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
+                                     int64_t V, int64_t D) {
+  BY_SET(return launch_embedding<BF16>(token, table, row, N, V, D))
+}
+
+extern "C" const char* embedding_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -66,23 +80,4 @@ int launch_embedding(const int32_t* token, const Stored<T>* table, Stored<T>* ro
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int embedding_f32_openmp(const int32_t* token, const float* table, float* row, int64_t N,
-                                    int64_t V, int64_t D) {
-  BY_SET(return launch_embedding<float>(token, table, row, N, V, D))
-}
-
-extern "C" int embedding_bf16_openmp(const int32_t* token, const uint16_t* table, uint16_t* row, int64_t N,
-                                     int64_t V, int64_t D) {
-  BY_SET(return launch_embedding<BF16>(token, table, row, N, V, D))
-}
-
-extern "C" const char* embedding_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,11 +4,12 @@
 //
 // Plan of quantize_f32_i8: threads share N, neighbours along N.
 // Bytes that quantize_f32_i8 must move: 4 * N read, N written.
+// Operations: N each of add, div, round.
 
 #include "quantize.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "quantize_openmp.cpp"
@@ -18,9 +19,23 @@
 #include "quantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define QUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
+  extern "C" int quantize_##NAME##_openmp(const STORED* x, float scale, int32_t zero, OTHER* q, int64_t N) { \
+    BY_SET(return launch_quantize<OTHER, T>(x, scale, zero, q, N))                                           \
+  }
+QUANTIZE_FUNCTIONS(f32_i8, float, int8_t, float)
+QUANTIZE_FUNCTIONS(f32_u8, float, uint8_t, float)
+QUANTIZE_FUNCTIONS(bf16_i8, uint16_t, int8_t, BF16)
+QUANTIZE_FUNCTIONS(bf16_u8, uint16_t, uint8_t, BF16)
+
+extern "C" const char* quantize_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -61,23 +76,4 @@ int launch_quantize(const Stored<T>* x, float scale, int32_t zero, Q* q, int64_t
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define QUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
-  extern "C" int quantize_##NAME##_openmp(const STORED* x, float scale, int32_t zero, OTHER* q, int64_t N) { \
-    BY_SET(return launch_quantize<OTHER, T>(x, scale, zero, q, N))                                           \
-  }
-QUANTIZE_FUNCTIONS(f32_i8, float, int8_t, float)
-QUANTIZE_FUNCTIONS(f32_u8, float, uint8_t, float)
-QUANTIZE_FUNCTIONS(bf16_i8, uint16_t, int8_t, BF16)
-QUANTIZE_FUNCTIONS(bf16_u8, uint16_t, uint8_t, BF16)
-
-extern "C" const char* quantize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -11,33 +11,33 @@
 //   scale = max(max(abs(x), N), 0) / 127;
 //   q = scale > 0 ? round(x / scale) : 0;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it. Several blocks may share a row. They must run at once: a device, or a part of one, that has no
-//   room for them shares rows in other ways, with other roundings, or answers with its error.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   quantize_rows_error explains it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it. Several blocks may share a row.
+//   They must run at once: a device, or a part of one, that has no room for them shares rows in other ways,
+//   with other roundings, or answers with its error.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; quantize_rows_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -106,6 +106,31 @@ const char* quantize_rows_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct quantize_rows_arguments {
+  const T* x = nullptr;
+  int8_t* q = nullptr;
+  float* scale = nullptr;
+  int64_t M = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int quantize_rows_cuda(const quantize_rows_arguments& a, void* stream) {
+    return kCuda(a.x, a.q, a.scale, a.M, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int quantize_rows_openmp(const quantize_rows_arguments& a) {
+    return kOpenmp(a.x, a.q, a.scale, a.M, a.N, a.workspace, a.workspace_bytes);
+  }
+};
+using quantize_rows_f32_arguments =
+    quantize_rows_arguments<float, quantize_rows_f32_cuda, quantize_rows_f32_openmp>;
+using quantize_rows_bf16_arguments =
+    quantize_rows_arguments<uint16_t, quantize_rows_bf16_cuda, quantize_rows_bf16_openmp>;
+using quantize_rows_f16_arguments =
+    quantize_rows_arguments<uint16_t, quantize_rows_f16_cuda, quantize_rows_f16_openmp>;
+
 #endif
 
 // What a status means.
@@ -136,33 +161,3 @@ static inline const char* quantize_rows_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct quantize_rows_arguments {
-  const T* x = nullptr;
-  int8_t* q = nullptr;
-  float* scale = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int quantize_rows_cuda(const quantize_rows_arguments& a, void* stream) {
-    return kCuda(a.x, a.q, a.scale, a.M, a.N, a.workspace, a.workspace_bytes, stream);
-  }
-  friend int quantize_rows_openmp(const quantize_rows_arguments& a) {
-    return kOpenmp(a.x, a.q, a.scale, a.M, a.N, a.workspace, a.workspace_bytes);
-  }
-};
-using quantize_rows_f32_arguments =
-    quantize_rows_arguments<float, quantize_rows_f32_cuda, quantize_rows_f32_openmp>;
-using quantize_rows_bf16_arguments =
-    quantize_rows_arguments<uint16_t, quantize_rows_bf16_cuda, quantize_rows_bf16_openmp>;
-using quantize_rows_f16_arguments =
-    quantize_rows_arguments<uint16_t, quantize_rows_f16_cuda, quantize_rows_f16_openmp>;
-
-#endif

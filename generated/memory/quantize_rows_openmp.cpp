@@ -8,12 +8,13 @@
 // Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: scale_here, greatest_abs_x_part.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * M + M each of div, max; N * M each of abs, round.
+// Where N <= 15: quantize_rows_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "quantize_rows.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -25,9 +26,26 @@
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define QUANTIZE_ROWS_FUNCTIONS(NAME, STORED, T)                                                      \
+  extern "C" int64_t quantize_rows_##NAME##_openmp_workspace(int64_t M, int64_t N) {                  \
+    BY_SET(return workspace_of_quantize_rows(M, N))                                                   \
+  }                                                                                                   \
+  extern "C" int quantize_rows_##NAME##_openmp(const STORED* x, int8_t* q, float* scale, int64_t M,   \
+                                               int64_t N, void* workspace, int64_t workspace_bytes) { \
+    BY_SET(return launch_quantize_rows<T>(x, q, scale, M, N, workspace, workspace_bytes))             \
+  }
+QUANTIZE_ROWS_FUNCTIONS(f32, float, float)
+QUANTIZE_ROWS_FUNCTIONS(bf16, uint16_t, BF16)
+QUANTIZE_ROWS_FUNCTIONS(f16, uint16_t, F16)
+
+extern "C" const char* quantize_rows_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -67,9 +85,7 @@ void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 
 // Where the intermediates lie in the workspace.
 struct QuantizeRowsWorkspace {
-  int64_t scale_here_per_m, greatest_abs_x_part;
-  int64_t bytes = 0;
-
+  int64_t scale_here_per_m, greatest_abs_x_part, bytes = 0;
   explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     scale_here_per_m = reserve(bytes, M, 4);
@@ -85,13 +101,12 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
   float* const scale_here_per_m = reinterpret_cast<float*>(workspace + space.scale_here_per_m);
   float* const greatest_abs_x_part = reinterpret_cast<float*>(workspace + space.greatest_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = M * N >= kBeyondCaches;
     in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t m = 0; m < M; ++m) {
         const int64_t m_ahead = N <= 65536 / kBytes<T> ? smaller(m + 1, M - 1) : m;
-        float greatest_abs_x = -INFINITY;
         // One pass along n: greatest_abs_x.
         Extreme<float, kLanes32> greatest_abs_x_lanes = -INFINITY;
         for_lanes<kLanes32>(0, N, [=, &greatest_abs_x_lanes](int64_t n, auto active) IN_SET {
@@ -99,8 +114,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
               maximum(greatest_abs_x_lanes,
                       keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
         });
-        greatest_abs_x = maximum(greatest_abs_x, across(greatest_abs_x_lanes,
-                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        float greatest_abs_x = across(greatest_abs_x_lanes, Greatest());
         const float scale_here = maximum(greatest_abs_x, 0.0f) / 127.0f;
         scale[m] = scale_here;
         // One pass along n: fills q.
@@ -122,7 +136,6 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          float greatest_abs_x = -INFINITY;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: greatest_abs_x.
@@ -132,9 +145,7 @@ void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64
                 maximum(greatest_abs_x_lanes,
                         keep(active, absolute(to_value<T>(load(&x[m * N + n], active))), -INFINITY));
           });
-          greatest_abs_x =
-              maximum(greatest_abs_x,
-                      across(greatest_abs_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          float greatest_abs_x = across(greatest_abs_x_lanes, Greatest());
           greatest_abs_x_part[n_share * M + m] = greatest_abs_x;
         }
       }
@@ -180,7 +191,7 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, q, {M, N}}, {3, scale, {M}}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((M == 0 || N == 0) && M == 0) return 0;
+  if (M == 0) return 0;
   if (N <= 15) {
     quantize_rows_short<T>(x, q, scale, M, N);
     return 0;
@@ -195,33 +206,11 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  if ((M == 0 || N == 0) && M == 0) return 0;
+  if (M == 0) return 0;
   if (N <= 15) return 0;
   return QuantizeRowsWorkspace(M, N).bytes;
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define QUANTIZE_ROWS_FUNCTIONS(NAME, STORED, T)                                                      \
-  extern "C" int64_t quantize_rows_##NAME##_openmp_workspace(int64_t M, int64_t N) {                  \
-    BY_SET(return workspace_of_quantize_rows(M, N))                                                   \
-  }                                                                                                   \
-  extern "C" int quantize_rows_##NAME##_openmp(const STORED* x, int8_t* q, float* scale, int64_t M,   \
-                                               int64_t N, void* workspace, int64_t workspace_bytes) { \
-    BY_SET(return launch_quantize_rows<T>(x, q, scale, M, N, workspace, workspace_bytes))             \
-  }
-QUANTIZE_ROWS_FUNCTIONS(f32, float, float)
-QUANTIZE_ROWS_FUNCTIONS(bf16, uint16_t, BF16)
-QUANTIZE_ROWS_FUNCTIONS(f16, uint16_t, F16)
-
-extern "C" const char* quantize_rows_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -11,28 +11,27 @@
 //   velocity = momentum * old_velocity + gradient;
 //   weight = old_weight - rate * velocity;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
-// Aliasing: an output shares no memory with another array; but exactly, element for element, velocity
-//   may be gradient.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   sgd_momentum_error explains it.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
+// Aliasing: an output shares no memory with another array; but exactly, element for element, velocity may be
+//   gradient.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; sgd_momentum_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -85,6 +84,24 @@ const char* sgd_momentum_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct sgd_momentum_arguments {
+  const float* gradient = nullptr;
+  float rate = 0;
+  float momentum = 0;
+  float* weight = nullptr;
+  float* velocity = nullptr;
+  int64_t N = 0;
+
+  friend int sgd_momentum_cuda(const sgd_momentum_arguments& a, void* stream) {
+    return sgd_momentum_cuda(a.gradient, a.rate, a.momentum, a.weight, a.velocity, a.N, stream);
+  }
+  friend int sgd_momentum_openmp(const sgd_momentum_arguments& a) {
+    return sgd_momentum_openmp(a.gradient, a.rate, a.momentum, a.weight, a.velocity, a.N);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -109,25 +126,3 @@ static inline const char* sgd_momentum_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct sgd_momentum_arguments {
-  const float* gradient = nullptr;
-  float rate = 0;
-  float momentum = 0;
-  float* weight = nullptr;
-  float* velocity = nullptr;
-  int64_t N = 0;
-
-  friend int sgd_momentum_cuda(const sgd_momentum_arguments& a, void* stream) {
-    return sgd_momentum_cuda(a.gradient, a.rate, a.momentum, a.weight, a.velocity, a.N, stream);
-  }
-  friend int sgd_momentum_openmp(const sgd_momentum_arguments& a) {
-    return sgd_momentum_openmp(a.gradient, a.rate, a.momentum, a.weight, a.velocity, a.N);
-  }
-};
-
-#endif

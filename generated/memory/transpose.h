@@ -10,25 +10,24 @@
 // Each element, by named axes:
 //   y = x;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; transpose_error
 //   explains it.
 
@@ -90,6 +89,24 @@ const char* transpose_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct transpose_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
+  int64_t M = 0, N = 0;
+
+  friend int transpose_cuda(const transpose_arguments& a, void* stream) {
+    return kCuda(a.x, a.y, a.M, a.N, stream);
+  }
+  friend int transpose_openmp(const transpose_arguments& a) { return kOpenmp(a.x, a.y, a.M, a.N); }
+};
+using transpose_f32_arguments = transpose_arguments<float, transpose_f32_cuda, transpose_f32_openmp>;
+using transpose_f64_arguments = transpose_arguments<double, transpose_f64_cuda, transpose_f64_openmp>;
+using transpose_bf16_arguments = transpose_arguments<uint16_t, transpose_bf16_cuda, transpose_bf16_openmp>;
+using transpose_u8_arguments = transpose_arguments<uint8_t, transpose_u8_cuda, transpose_u8_openmp>;
+
 #endif
 
 // What a status means.
@@ -110,26 +127,3 @@ static inline const char* transpose_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct transpose_arguments {
-  const T* x = nullptr;
-  T* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
-
-  friend int transpose_cuda(const transpose_arguments& a, void* stream) {
-    return kCuda(a.x, a.y, a.M, a.N, stream);
-  }
-  friend int transpose_openmp(const transpose_arguments& a) { return kOpenmp(a.x, a.y, a.M, a.N); }
-};
-using transpose_f32_arguments = transpose_arguments<float, transpose_f32_cuda, transpose_f32_openmp>;
-using transpose_f64_arguments = transpose_arguments<double, transpose_f64_cuda, transpose_f64_openmp>;
-using transpose_bf16_arguments = transpose_arguments<uint16_t, transpose_bf16_cuda, transpose_bf16_openmp>;
-using transpose_u8_arguments = transpose_arguments<uint8_t, transpose_u8_cuda, transpose_u8_openmp>;
-
-#endif

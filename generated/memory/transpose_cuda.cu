@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,11 +47,7 @@ template <class Index, class T>
 cudaError_t transpose(const T* x, T* y, int64_t M, int64_t N, cudaStream_t stream) {
   const int64_t n_tiles = ceil_div(N, 32);
   const int64_t m_tiles = ceil_div(M, 32);
-  if (const cudaError_t error =
-          launch(transpose_kernel<Index, T>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(transpose_kernel<Index, T>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
 }
 
 template <class Index, class T>
@@ -83,11 +79,7 @@ cudaError_t transpose_bf16_or_u8(const Stored<T>* x, Stored<T>* y, int64_t M, in
                                  cudaStream_t stream) {
   const int64_t n_tiles = ceil_div(N, 64);
   const int64_t m_tiles = ceil_div(M, 64);
-  if (const cudaError_t error =
-          launch(transpose_bf16_or_u8_kernel<Index, T>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(transpose_bf16_or_u8_kernel<Index, T>, n_tiles * m_tiles, 256, 0, stream, x, y, M, N);
 }
 
 // Checks the arguments, then runs.

@@ -8,7 +8,7 @@
 #include "transpose.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "transpose_openmp.cpp"
@@ -18,9 +18,23 @@
 #include "transpose_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define TRANSPOSE_FUNCTIONS(NAME, STORED, T)                                                   \
+  extern "C" int transpose_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N) { \
+    BY_SET(return launch_transpose<T>(x, y, M, N))                                             \
+  }
+TRANSPOSE_FUNCTIONS(f32, float, float)
+TRANSPOSE_FUNCTIONS(f64, double, double)
+TRANSPOSE_FUNCTIONS(bf16, uint16_t, BF16)
+TRANSPOSE_FUNCTIONS(u8, uint8_t, uint8_t)
+
+extern "C" const char* transpose_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -71,23 +85,4 @@ int launch_transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define TRANSPOSE_FUNCTIONS(NAME, STORED, T)                                                   \
-  extern "C" int transpose_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N) { \
-    BY_SET(return launch_transpose<T>(x, y, M, N))                                             \
-  }
-TRANSPOSE_FUNCTIONS(f32, float, float)
-TRANSPOSE_FUNCTIONS(f64, double, double)
-TRANSPOSE_FUNCTIONS(bf16, uint16_t, BF16)
-TRANSPOSE_FUNCTIONS(u8, uint8_t, uint8_t)
-
-extern "C" const char* transpose_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -3,10 +3,12 @@
 // batch_norm_backward: The gradient of batch_norm by x, gamma, beta, old_mean and old_variance, given that of
 // y, batch_mean, batch_variance, running_mean and running_variance
 //
-// Plan of batch_norm_backward_f32: part of a block, or several, by length, for each of C, neighbours
-//   along W; what fits of x is read once and stays in shared memory.
-// Bytes that batch_norm_backward_f32 must move: 28 * C + 8 * C * W * H * B read, 16 * C + 4 * C * W *
-//   H * B written.
+// Plan of batch_norm_backward_f32: part of a block, or several, by length, for each of C, neighbours along W;
+//   what fits of x is read once and stays in shared memory.
+// Bytes that batch_norm_backward_f32 must move: 28 * C + 8 * C * W * H * B read, 16 * C + 4 * C * W * H * B
+//   written.
+// Operations: 3 * C + 5 * C * W * H * B of add; 2 * C + C * W * H * B + 1 of sub; 13 * C + 5 * C * W * H * B
+//   + 4 of mul; C + C * W * H * B of div; C of rsqrt.
 
 #include "batch_norm_backward.h"
 
@@ -16,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,9 +29,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormBackwardWorkspace {
-  int64_t sum_given_y_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_given_y_slots, bytes = 0;
   explicit BatchNormBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     sum_given_y_slots = reserve(
         bytes, RowShape(B * H * ceil_div(W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128).slot_bytes, 1);
@@ -60,11 +60,8 @@ __global__ void __launch_bounds__(512, 1)
     const Value<T> given_running_variance =
         d_running_variance != nullptr ? d_running_variance[c] : Value<T>(0);
     const Value<T> share = Value<T>(1) - momentum;
-    Value<T> sum_given_y = Value<T>(0);
     if (writes) d_old_mean[c] = given_running_mean * share;
     if (writes) d_old_variance[c] = given_running_variance * share;
-    Value<T> sum_d_given_y = Value<T>(0);
-    Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
     Value<T> sum_given_y_own = Value<T>(0);
     Value<T> sum_d_given_y_own = Value<T>(0);
     Value<T> sum_d_given_y_along_b_h_w_own = Value<T>(0);
@@ -90,14 +87,9 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_d_given_y_along_b_h_w_own += d * scale_batch_variance * given_y;
       }
     }
-    sum_given_y = sum_given_y + team.fold(sum_given_y_own,
-                                          [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    sum_d_given_y = sum_d_given_y + team.fold(sum_d_given_y_own, [](Value<T> one, Value<T> other) {
-      return Value<T>(one + other);
-    });
-    sum_d_given_y_along_b_h_w = sum_d_given_y_along_b_h_w +
-                                team.fold(sum_d_given_y_along_b_h_w_own,
-                                          [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> sum_given_y = team.fold(sum_given_y_own, Plus());
+    Value<T> sum_d_given_y = team.fold(sum_d_given_y_own, Plus());
+    Value<T> sum_d_given_y_along_b_h_w = team.fold(sum_d_given_y_along_b_h_w_own, Plus());
     const Value<T> d_v = (d_batch_variance != nullptr ? d_batch_variance[c] : Value<T>(0)) +
                          momentum * given_running_variance -
                          Value<T>(0.5) * scale_batch_variance * scale_batch_variance * scale_batch_variance *
@@ -144,24 +136,19 @@ cudaError_t batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const
   const BatchNormBackwardWorkspace<T> space(B, C, H, W);
   const bool wide = aligned({x, d_x}) && W % (16 / kBytes<T>) == 0;
   const RowShape shape(B * H * ceil_div(W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? batch_norm_backward_kernel<true, Index, T> : batch_norm_backward_kernel<false, Index, T>,
-          shape, workspace + space.sum_given_y_slots, stream, x, gamma, batch_mean, batch_variance, d_y,
-          d_batch_mean, d_batch_variance, d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-          d_old_mean, d_old_variance, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(
+      wide ? batch_norm_backward_kernel<true, Index, T> : batch_norm_backward_kernel<false, Index, T>, shape,
+      workspace + space.sum_given_y_slots, stream, x, gamma, batch_mean, batch_variance, d_y, d_batch_mean,
+      d_batch_variance, d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta, d_old_mean,
+      d_old_variance, B, C, H, W);
 }
 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormBackwardInPartWorkspace {
-  int64_t batch_norm_backward_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit BatchNormBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    batch_norm_backward_in_part_kernel_tiles = reserve(
+    kernel_tiles = reserve(
         bytes,
         workspace_tiles(padded_bytes(B * H * W, kBytes<Value<T>>) + padded_bytes(B * H * W, kBytes<Value<T>>),
                         32768, smaller(C, 1024)),
@@ -231,7 +218,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     __syncthreads();
     Value<T> sum_given_y = Value<T>(0);
     if (d_x != nullptr || d_beta != nullptr) {
-      Value<T> sum_given_y_along_b_h_w = Value<T>(0);
       Value<T> sum_given_y_along_b_h_w_own = Value<T>(0);
       const Index groups = Index((W + 16 / kBytes<Value<T>> - 1) / (16 / kBytes<Value<T>>));
       for (Index point = Index(threadIdx.x); point < B * H * groups; point += Index(blockDim.x)) {
@@ -247,15 +233,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           if (i < remaining) sum_given_y_along_b_h_w_own += given_y_pack[i];
         }
       }
-      sum_given_y_along_b_h_w =
-          sum_given_y_along_b_h_w + block_fold(sum_given_y_along_b_h_w_own, [](Value<T> one, Value<T> other) {
-            return Value<T>(one + other);
-          });
+      Value<T> sum_given_y_along_b_h_w = block_fold(sum_given_y_along_b_h_w_own, Plus());
       __syncthreads();
       sum_given_y = sum_given_y_along_b_h_w;
     }
     if (d_x != nullptr) {
-      Value<T> sum_d_given_y = Value<T>(0);
       const Value<T> d_m = (d_batch_mean != nullptr ? d_batch_mean[c] : Value<T>(0)) +
                            momentum * given_running_mean - scale_batch_variance * gamma[c] * sum_given_y;
       Value<T> sum_d_given_y_own = Value<T>(0);
@@ -275,9 +257,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           if (i < remaining) sum_d_given_y_own += d_pack[i] * given_y_pack[i];
         }
       }
-      sum_d_given_y = sum_d_given_y + block_fold(sum_d_given_y_own, [](Value<T> one, Value<T> other) {
-                        return Value<T>(one + other);
-                      });
+      Value<T> sum_d_given_y = block_fold(sum_d_given_y_own, Plus());
       __syncthreads();
       const Value<T> d_v = (d_batch_variance != nullptr ? d_batch_variance[c] : Value<T>(0)) +
                            momentum * given_running_variance -
@@ -295,7 +275,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       __syncthreads();
     }
     if (d_gamma != nullptr) {
-      Value<T> sum_d_given_y_along_b_h_w = Value<T>(0);
       Value<T> sum_d_given_y_along_b_h_w_own = Value<T>(0);
       const Index groups = Index((W + 16 / kBytes<Value<T>> - 1) / (16 / kBytes<Value<T>>));
       for (Index point = Index(threadIdx.x); point < B * H * groups; point += Index(blockDim.x)) {
@@ -315,10 +294,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           }
         }
       }
-      sum_d_given_y_along_b_h_w = sum_d_given_y_along_b_h_w +
-                                  block_fold(sum_d_given_y_along_b_h_w_own, [](Value<T> one, Value<T> other) {
-                                    return Value<T>(one + other);
-                                  });
+      Value<T> sum_d_given_y_along_b_h_w = block_fold(sum_d_given_y_along_b_h_w_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) d_gamma[c] = sum_d_given_y_along_b_h_w;
     }
@@ -341,18 +317,14 @@ cudaError_t batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamm
   const int64_t tile_bytes =
       padded_bytes(B * H * W, kBytes<Value<T>>) + padded_bytes(B * H * W, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.batch_norm_backward_in_part_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({x, tiles}) && W % (16 / kBytes<Value<T>>) == 0;
-  if (const cudaError_t error =
-          launch(wide ? batch_norm_backward_in_part_kernel<true, Index, T>
-                      : batch_norm_backward_in_part_kernel<false, Index, T>,
-                 smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(B * H * W, C),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, batch_mean,
-                 batch_variance, d_y, d_batch_mean, d_batch_variance, d_running_mean, d_running_variance,
-                 momentum, d_x, d_gamma, d_beta, d_old_mean, d_old_variance, B, C, H, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? batch_norm_backward_in_part_kernel<true, Index, T>
+                     : batch_norm_backward_in_part_kernel<false, Index, T>,
+                smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(B * H * W, C),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, batch_mean,
+                batch_variance, d_y, d_batch_mean, d_batch_variance, d_running_mean, d_running_variance,
+                momentum, d_x, d_gamma, d_beta, d_old_mean, d_old_variance, B, C, H, W, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.
@@ -380,7 +352,7 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {14, d_old_mean, {C}, kMayBeNull},
                           {15, d_old_variance, {C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr && d_old_mean != nullptr &&
@@ -414,7 +386,7 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
 template <class T>
 int64_t workspace_of_batch_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{16, B}, {17, C}, {18, H}, {19, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   return std::max(BatchNormBackwardWorkspace<T>(B, C, H, W).bytes,
                   BatchNormBackwardInPartWorkspace<T>(B, C, H, W).bytes);
 }

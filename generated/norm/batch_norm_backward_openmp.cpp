@@ -4,16 +4,20 @@
 // y, batch_mean, batch_variance, running_mean and running_variance
 //
 // Plan of batch_norm_backward_f32: threads share C, neighbours along C.
-// Bytes that batch_norm_backward_f32 must move: 28 * C + 8 * C * W * H * B read, 16 * C + 4 * C * W *
-//   H * B written.
-// Where H <= 15 && W <= 15: neighbouring rows side by side.
-// Where W <= 15: neighbouring rows side by side.
-// Where an output is not wanted: one step after the other.
+// Bytes that batch_norm_backward_f32 must move: 28 * C + 8 * C * W * H * B read, 16 * C + 4 * C * W * H * B
+//   written.
+// Operations: 3 * C + 5 * C * W * H * B of add; 2 * C + C * W * H * B + 1 of sub; 13 * C + 5 * C * W * H * B
+//   + 4 of mul; C + C * W * H * B of div; C of rsqrt.
+// Where H <= 15 && W <= 15: batch_norm_backward_short_and_few takes neighbouring rows side by side, as such a
+//   row fills no vector.
+// Where W <= 15: batch_norm_backward_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
+// Where an output is not wanted: batch_norm_backward_in_part does one step after the other.
 
 #include "batch_norm_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "batch_norm_backward_openmp.cpp"
@@ -23,9 +27,34 @@
 #include "batch_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define BATCH_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                               \
+  extern "C" int64_t batch_norm_backward_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t H,         \
+                                                                   int64_t W) {                             \
+    BY_SET(return workspace_of_batch_norm_backward<T>(B, C, H, W))                                          \
+  }                                                                                                         \
+  extern "C" int batch_norm_backward_##NAME##_openmp(                                                       \
+      const STORED* x, const OTHER* gamma, const OTHER* batch_mean, const OTHER* batch_variance,            \
+      const STORED* d_y, const OTHER* d_batch_mean, const OTHER* d_batch_variance,                          \
+      const OTHER* d_running_mean, const OTHER* d_running_variance, OTHER momentum, STORED* d_x,            \
+      OTHER* d_gamma, OTHER* d_beta, OTHER* d_old_mean, OTHER* d_old_variance, int64_t B, int64_t C,        \
+      int64_t H, int64_t W, void* workspace, int64_t workspace_bytes) {                                     \
+    BY_SET(return launch_batch_norm_backward<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean,    \
+                                                d_batch_variance, d_running_mean, d_running_variance,       \
+                                                momentum, d_x, d_gamma, d_beta, d_old_mean, d_old_variance, \
+                                                B, C, H, W, workspace, workspace_bytes))                    \
+  }
+BATCH_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
+BATCH_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
+BATCH_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+
+extern "C" const char* batch_norm_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -81,10 +110,9 @@ void batch_norm_backward_short_and_few(const Stored<T>* x, const Value<T>* gamma
                 }
               }
             });
-        sum_given_y += across(sum_given_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_d_given_y += across(sum_d_given_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-        sum_d_given_y_along_b_h_w +=
-            across(sum_d_given_y_along_b_h_w_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_given_y += across(sum_given_y_lanes, Plus());
+        sum_d_given_y += across(sum_d_given_y_lanes, Plus());
+        sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes, Plus());
       }
       const Value<T> d_v = multiply_add(
           -(Value<T>(0.5) * scale_batch_variance * scale_batch_variance * scale_batch_variance * gamma[c]),
@@ -163,11 +191,9 @@ void batch_norm_backward_short(const Stored<T>* x, const Value<T>* gamma, const 
                   add_product(sum_d_given_y_along_b_h_w_lanes, active, d * scale_batch_variance, given_y);
                 }
               });
-          sum_given_y += across(sum_given_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_given_y +=
-              across(sum_d_given_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes,
-                                              [](auto one, auto other) IN_SET { return one + other; });
+          sum_given_y += across(sum_given_y_lanes, Plus());
+          sum_d_given_y += across(sum_d_given_y_lanes, Plus());
+          sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes, Plus());
         }
       }
       const Value<T> d_v = multiply_add(
@@ -245,11 +271,9 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
                   add_product(sum_d_given_y_lanes, active, d, given_y);
                   add_product(sum_d_given_y_along_b_h_w_lanes, active, d * scale_batch_variance, given_y);
                 });
-            sum_given_y += across(sum_given_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_given_y +=
-                across(sum_d_given_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes,
-                                                [](auto one, auto other) IN_SET { return one + other; });
+            sum_given_y += across(sum_given_y_lanes, Plus());
+            sum_d_given_y += across(sum_d_given_y_lanes, Plus());
+            sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes, Plus());
           }
         }
       }
@@ -291,9 +315,7 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormBackwardInPartWorkspace {
-  int64_t d, given_y, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t d, given_y, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit BatchNormBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
     given_y = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
@@ -371,8 +393,7 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                        sum_given_y_along_b_h_w_lanes += keep(
                                            active, load(&given_y[(b * H + h) * W + w], active), Value<T>(0));
                                      });
-              sum_given_y_along_b_h_w += across(sum_given_y_along_b_h_w_lanes,
-                                                [](auto one, auto other) IN_SET { return one + other; });
+              sum_given_y_along_b_h_w += across(sum_given_y_along_b_h_w_lanes, Plus());
             }
           }
         }
@@ -395,8 +416,7 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                                    load(&d[(b * H + h) * W + w], active),
                                                    load(&given_y[(b * H + h) * W + w], active));
                                      });
-              sum_d_given_y +=
-                  across(sum_d_given_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_given_y += across(sum_d_given_y_lanes, Plus());
             }
           }
         }
@@ -437,8 +457,7 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                            load(&d[(b * H + h) * W + w], active) * scale_batch_variance,
                                            load(&given_y[(b * H + h) * W + w], active));
                                      });
-              sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes,
-                                                  [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_given_y_along_b_h_w += across(sum_d_given_y_along_b_h_w_lanes, Plus());
             }
           }
         }
@@ -475,7 +494,7 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {14, d_old_mean, {C}, kMayBeNull},
                           {15, d_old_variance, {C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr && d_old_mean != nullptr &&
       d_old_variance != nullptr && H <= 15 && W <= 15) {
     batch_norm_backward_short_and_few<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean,
@@ -510,7 +529,7 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
 template <class T>
 int64_t workspace_of_batch_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{16, B}, {17, C}, {18, H}, {19, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   if (H <= 15 && W <= 15) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
   if (W <= 15) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
   return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
@@ -518,34 +537,4 @@ int64_t workspace_of_batch_norm_backward(int64_t B, int64_t C, int64_t H, int64_
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define BATCH_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                               \
-  extern "C" int64_t batch_norm_backward_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t H,         \
-                                                                   int64_t W) {                             \
-    BY_SET(return workspace_of_batch_norm_backward<T>(B, C, H, W))                                          \
-  }                                                                                                         \
-  extern "C" int batch_norm_backward_##NAME##_openmp(                                                       \
-      const STORED* x, const OTHER* gamma, const OTHER* batch_mean, const OTHER* batch_variance,            \
-      const STORED* d_y, const OTHER* d_batch_mean, const OTHER* d_batch_variance,                          \
-      const OTHER* d_running_mean, const OTHER* d_running_variance, OTHER momentum, STORED* d_x,            \
-      OTHER* d_gamma, OTHER* d_beta, OTHER* d_old_mean, OTHER* d_old_variance, int64_t B, int64_t C,        \
-      int64_t H, int64_t W, void* workspace, int64_t workspace_bytes) {                                     \
-    BY_SET(return launch_batch_norm_backward<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean,    \
-                                                d_batch_variance, d_running_mean, d_running_variance,       \
-                                                momentum, d_x, d_gamma, d_beta, d_old_mean, d_old_variance, \
-                                                B, C, H, W, workspace, workspace_bytes))                    \
-  }
-BATCH_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
-BATCH_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
-BATCH_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
-
-extern "C" const char* batch_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -3,10 +3,11 @@
 // batch_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta by channel; running = lerp(running,
 // batch's, momentum)
 //
-// Plan of batch_norm_f32: part of a block, or several, by length, for each of C, neighbours along H*W;
-//   what fits of x is read once and stays in shared memory.
-// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B
-//   written.
+// Plan of batch_norm_f32: part of a block, or several, by length, for each of C, neighbours along H*W; what
+//   fits of x is read once and stays in shared memory.
+// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B written.
+// Operations: 3 * C + 3 * C * W * H * B of add; 2 * C + C * W * H * B of sub; 2 * C + 3 * C * W * H * B of
+//   mul; C of rsqrt.
 
 #include "batch_norm.h"
 
@@ -14,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,9 +26,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormWorkspace {
-  int64_t sum_x_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_x_slots, bytes = 0;
   explicit BatchNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     sum_x_slots = reserve(
         bytes, RowShape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128).slot_bytes, 1);
@@ -50,7 +49,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
-    Value<T> sum_x = Value<T>(0);
     Value<T> sum_x_own = Value<T>(0);
     const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, B * groups);
@@ -67,9 +65,8 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
-    sum_x = sum_x + team.fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> sum_x = team.fold(sum_x_own, Plus());
     const Value<T> m = sum_x / Value<T>(int64_t(B) * int64_t(H * W));
-    Value<T> sum_d_squared = Value<T>(0);
     if (writes) batch_mean[c] = m;
     if (writes) running_mean[c] = running_mean[c] + (m - running_mean[c]) * momentum;
     Value<T> sum_d_squared_own = Value<T>(0);
@@ -89,9 +86,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_d_squared_own += d * d;
       }
     }
-    sum_d_squared = sum_d_squared + team.fold(sum_d_squared_own, [](Value<T> one, Value<T> other) {
-      return Value<T>(one + other);
-    });
+    Value<T> sum_d_squared = team.fold(sum_d_squared_own, Plus());
     const Value<T> v = sum_d_squared / Value<T>(int64_t(B) * int64_t(H * W));
     if (writes) batch_variance[c] = v;
     if (writes) running_variance[c] = running_variance[c] + (v - running_variance[c]) * momentum;
@@ -124,13 +119,41 @@ cudaError_t batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* ga
   const BatchNormWorkspace<T> space(B, C, H, W);
   const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
   const RowShape shape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? batch_norm_kernel<true, Index, T> : batch_norm_kernel<false, Index, T>, shape,
-                      workspace + space.sum_x_slots, stream, momentum, x, gamma, beta, y, batch_mean,
-                      batch_variance, running_mean, running_variance, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? batch_norm_kernel<true, Index, T> : batch_norm_kernel<false, Index, T>, shape,
+                     workspace + space.sum_x_slots, stream, momentum, x, gamma, beta, y, batch_mean,
+                     batch_variance, running_mean, running_variance, B, C, H, W);
+}
+
+// Checks the arguments, then runs.
+template <class T>
+int launch_batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
+                      Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
+                      Value<T>* running_variance, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                      int64_t workspace_bytes, void* stream) {
+  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
+  const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
+                          {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
+                          {8, running_mean, {C}}, {9, running_variance, {C}}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (C == 0) return 0;
+  const bool small = larger(B * C * H * W, C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  const BatchNormWorkspace<T> space(B, C, H, W);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(
+      small ? batch_norm<int32_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                     running_variance, B, C, H, W, memory.data, queue)
+            : batch_norm<int64_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
+                                     running_variance, B, C, H, W, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class T>
+int64_t workspace_of_batch_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
+  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;
+  if (C == 0) return 0;
+  return BatchNormWorkspace<T>(B, C, H, W).bytes;
 }
 
 }  // namespace
@@ -138,30 +161,14 @@ cudaError_t batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* ga
 // The C functions of one element type; STORED is what memory holds of T.
 #define BATCH_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                         \
   extern "C" int64_t batch_norm_##NAME##_cuda_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {        \
-    if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return -status;                \
-    if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;                                          \
-    return BatchNormWorkspace<T>(B, C, H, W).bytes;                                                          \
+    return workspace_of_batch_norm<T>(B, C, H, W);                                                           \
   }                                                                                                          \
   extern "C" int batch_norm_##NAME##_cuda(                                                                   \
       STORED momentum, const OTHER* x, const STORED* gamma, const STORED* beta, OTHER* y,                    \
       STORED* batch_mean, STORED* batch_variance, STORED* running_mean, STORED* running_variance, int64_t B, \
       int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes, void* stream) {             \
-    if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;                 \
-    const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},               \
-                            {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},     \
-                            {8, running_mean, {C}}, {9, running_variance, {C}}};                             \
-    if (const int status = check_arrays(arrays)) return status;                                              \
-    if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;                                          \
-    const bool small = larger(B * C * H * W, C) < 1073741824;                                                \
-    const cudaStream_t queue = static_cast<cudaStream_t>(stream);                                            \
-    const BatchNormWorkspace<T> space(B, C, H, W);                                                           \
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);                             \
-    if (memory.status != 0) return memory.status;                                                            \
-    return cuda_status(                                                                                      \
-        small ? batch_norm<int32_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance,              \
-                                       running_mean, running_variance, B, C, H, W, memory.data, queue)       \
-              : batch_norm<int64_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance,              \
-                                       running_mean, running_variance, B, C, H, W, memory.data, queue));     \
+    return launch_batch_norm<T>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,       \
+                                running_variance, B, C, H, W, workspace, workspace_bytes, stream);           \
   }
 BATCH_NORM_FUNCTIONS(f32, float, float, float)
 BATCH_NORM_FUNCTIONS(f64, double, double, double)

@@ -11,26 +11,24 @@
 //   y = (x - running_mean) * rsqrt(running_variance + eps) * gamma + beta;
 // with eps = 1e-05
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
-// Aliasing: an output shares no memory with another array; but exactly, element for element, y may be
-//   x.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
+// Aliasing: an output shares no memory with another array; but exactly, element for element, y may be x.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   batch_norm_inference_error explains it.
 
@@ -104,6 +102,35 @@ const char* batch_norm_inference_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class XElement, class RunningMeanElement, auto* kCuda, auto* kOpenmp>
+struct batch_norm_inference_arguments {
+  const XElement* x = nullptr;
+  const RunningMeanElement* running_mean = nullptr;
+  const RunningMeanElement* running_variance = nullptr;
+  const RunningMeanElement* gamma = nullptr;
+  const RunningMeanElement* beta = nullptr;
+  XElement* y = nullptr;
+  int64_t B = 0, C = 0, H = 0, W = 0;
+
+  friend int batch_norm_inference_cuda(const batch_norm_inference_arguments& a, void* stream) {
+    return kCuda(a.x, a.running_mean, a.running_variance, a.gamma, a.beta, a.y, a.B, a.C, a.H, a.W, stream);
+  }
+  friend int batch_norm_inference_openmp(const batch_norm_inference_arguments& a) {
+    return kOpenmp(a.x, a.running_mean, a.running_variance, a.gamma, a.beta, a.y, a.B, a.C, a.H, a.W);
+  }
+};
+using batch_norm_inference_f32_arguments =
+    batch_norm_inference_arguments<float, float, batch_norm_inference_f32_cuda,
+                                   batch_norm_inference_f32_openmp>;
+using batch_norm_inference_f64_arguments =
+    batch_norm_inference_arguments<double, double, batch_norm_inference_f64_cuda,
+                                   batch_norm_inference_f64_openmp>;
+using batch_norm_inference_bf16_arguments =
+    batch_norm_inference_arguments<uint16_t, float, batch_norm_inference_bf16_cuda,
+                                   batch_norm_inference_bf16_openmp>;
+
 #endif
 
 // What a status means.
@@ -142,39 +169,3 @@ static inline const char* batch_norm_inference_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class XElement, class RunningMeanElement, auto* kCuda, auto* kOpenmp>
-struct batch_norm_inference_arguments {
-  const XElement* x = nullptr;
-  const RunningMeanElement* running_mean = nullptr;
-  const RunningMeanElement* running_variance = nullptr;
-  const RunningMeanElement* gamma = nullptr;
-  const RunningMeanElement* beta = nullptr;
-  XElement* y = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-
-  friend int batch_norm_inference_cuda(const batch_norm_inference_arguments& a, void* stream) {
-    return kCuda(a.x, a.running_mean, a.running_variance, a.gamma, a.beta, a.y, a.B, a.C, a.H, a.W, stream);
-  }
-  friend int batch_norm_inference_openmp(const batch_norm_inference_arguments& a) {
-    return kOpenmp(a.x, a.running_mean, a.running_variance, a.gamma, a.beta, a.y, a.B, a.C, a.H, a.W);
-  }
-};
-using batch_norm_inference_f32_arguments =
-    batch_norm_inference_arguments<float, float, batch_norm_inference_f32_cuda,
-                                   batch_norm_inference_f32_openmp>;
-using batch_norm_inference_f64_arguments =
-    batch_norm_inference_arguments<double, double, batch_norm_inference_f64_cuda,
-                                   batch_norm_inference_f64_openmp>;
-using batch_norm_inference_bf16_arguments =
-    batch_norm_inference_arguments<uint16_t, float, batch_norm_inference_bf16_cuda,
-                                   batch_norm_inference_bf16_openmp>;
-
-#endif

@@ -5,8 +5,10 @@
 //
 // Plan of batch_norm_inference_backward_f32: part of a block, or several, by length, for each of C,
 //   neighbours along H*W.
-// Bytes that batch_norm_inference_backward_f32 must move: 8 * W * H * C * B + 12 * C read, 4 * W * H *
-//   C * B + 16 * C written.
+// Bytes that batch_norm_inference_backward_f32 must move: 8 * W * H * C * B + 12 * C read, 4 * W * H * C * B
+//   + 16 * C written.
+// Operations: 3 * W * H * C * B + C of add; W * H * C * B of sub; 5 * W * H * C * B + 7 * C of mul; C each of
+//   neg, rsqrt.
 
 #include "batch_norm_inference_backward.h"
 
@@ -16,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,9 +29,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormInferenceBackwardWorkspace {
-  int64_t sum_d_y_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_d_y_slots, bytes = 0;
   explicit BatchNormInferenceBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     sum_d_y_slots = reserve(
         bytes, RowShape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 0, 128).slot_bytes, 1);
@@ -51,9 +51,6 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index c = item;
     const Value<T> scale_running_variance = rsqrt(running_variance[c] + Value<T>(1e-05));
-    Value<T> sum_d_y = Value<T>(0);
-    Value<T> sum_d_y_difference_x = Value<T>(0);
-    Value<T> sum_d_y_difference_x_along_b_h_w = Value<T>(0);
     Value<T> sum_d_y_own = Value<T>(0);
     Value<T> sum_d_y_difference_x_own = Value<T>(0);
     Value<T> sum_d_y_difference_x_along_b_h_w_own = Value<T>(0);
@@ -82,15 +79,9 @@ __global__ void __launch_bounds__(512, 1)
       }
       store_pack<kWide>(&d_x[(b * C + c) * (H * W) + hw_first], d_x_pack, remaining);
     }
-    sum_d_y =
-        sum_d_y + team.fold(sum_d_y_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    sum_d_y_difference_x =
-        sum_d_y_difference_x + team.fold(sum_d_y_difference_x_own,
-                                         [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    sum_d_y_difference_x_along_b_h_w =
-        sum_d_y_difference_x_along_b_h_w +
-        team.fold(sum_d_y_difference_x_along_b_h_w_own,
-                  [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+    Value<T> sum_d_y = team.fold(sum_d_y_own, Plus());
+    Value<T> sum_d_y_difference_x = team.fold(sum_d_y_difference_x_own, Plus());
+    Value<T> sum_d_y_difference_x_along_b_h_w = team.fold(sum_d_y_difference_x_along_b_h_w_own, Plus());
     if (writes) d_running_mean[c] = -scale_running_variance * gamma[c] * sum_d_y;
     if (writes) {
       d_running_variance[c] = -Value<T>(0.5) * scale_running_variance * scale_running_variance *
@@ -111,24 +102,18 @@ cudaError_t batch_norm_inference_backward(const Stored<T>* x, const Value<T>* ru
   const BatchNormInferenceBackwardWorkspace<T> space(B, C, H, W);
   const bool wide = aligned({x, d_y, d_x}) && H * W % (16 / kBytes<T>) == 0;
   const RowShape shape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 0, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? batch_norm_inference_backward_kernel<true, Index, T>
-                           : batch_norm_inference_backward_kernel<false, Index, T>,
-                      shape, workspace + space.sum_d_y_slots, stream, x, running_mean, running_variance,
-                      gamma, d_y, d_x, d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? batch_norm_inference_backward_kernel<true, Index, T>
+                          : batch_norm_inference_backward_kernel<false, Index, T>,
+                     shape, workspace + space.sum_d_y_slots, stream, x, running_mean, running_variance, gamma,
+                     d_y, d_x, d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H, W);
 }
 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormInferenceBackwardInPartWorkspace {
-  int64_t batch_norm_inference_backward_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit BatchNormInferenceBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    batch_norm_inference_backward_in_part_kernel_tiles = reserve(
+    kernel_tiles = reserve(
         bytes, workspace_tiles(padded_bytes(B * H * W, kBytes<Value<T>>), 32768, smaller(C, 1024)), 1);
   }
 };
@@ -152,7 +137,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     }
     Value<T> sum_d_y = Value<T>(0);
     if (d_running_mean != nullptr || d_beta != nullptr) {
-      Value<T> sum_d_y_along_b_h_w = Value<T>(0);
       Value<T> sum_d_y_along_b_h_w_own = Value<T>(0);
       const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
       for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
@@ -167,9 +151,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           if (i < remaining) sum_d_y_along_b_h_w_own += to_value<T>(d_y_pack[i]);
         }
       }
-      sum_d_y_along_b_h_w = sum_d_y_along_b_h_w +
-                            block_fold(sum_d_y_along_b_h_w_own,
-                                       [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+      Value<T> sum_d_y_along_b_h_w = block_fold(sum_d_y_along_b_h_w_own, Plus());
       sum_d_y = sum_d_y_along_b_h_w;
     }
     if (d_running_mean != nullptr) {
@@ -191,7 +173,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     }
     __syncthreads();
     if (d_running_variance != nullptr) {
-      Value<T> sum_d_y_difference_x = Value<T>(0);
       Value<T> sum_d_y_difference_x_own = Value<T>(0);
       const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
       for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
@@ -208,9 +189,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           if (i < remaining) sum_d_y_difference_x_own += to_value<T>(d_y_pack[i]) * difference_x_pack[i];
         }
       }
-      sum_d_y_difference_x = sum_d_y_difference_x +
-                             block_fold(sum_d_y_difference_x_own,
-                                        [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+      Value<T> sum_d_y_difference_x = block_fold(sum_d_y_difference_x_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) {
         d_running_variance[c] = -Value<T>(0.5) * scale_running_variance * scale_running_variance *
@@ -218,7 +197,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       }
     }
     if (d_gamma != nullptr) {
-      Value<T> sum_d_y_difference_x_along_b_h_w = Value<T>(0);
       Value<T> sum_d_y_difference_x_along_b_h_w_own = Value<T>(0);
       const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
       for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
@@ -238,10 +216,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           }
         }
       }
-      sum_d_y_difference_x_along_b_h_w =
-          sum_d_y_difference_x_along_b_h_w +
-          block_fold(sum_d_y_difference_x_along_b_h_w_own,
-                     [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+      Value<T> sum_d_y_difference_x_along_b_h_w = block_fold(sum_d_y_difference_x_along_b_h_w_own, Plus());
       __syncthreads();
       if (threadIdx.x == 0) d_gamma[c] = sum_d_y_difference_x_along_b_h_w;
     }
@@ -259,19 +234,69 @@ cudaError_t batch_norm_inference_backward_in_part(const Stored<T>* x, const Valu
   const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
   const int64_t tile_bytes = padded_bytes(B * H * W, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles =
-      in_shared ? nullptr : workspace + space.batch_norm_inference_backward_in_part_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({d_y, tiles}) && H * W % (16 / kBytes<T>) == 0;
-  if (const cudaError_t error =
-          launch(wide ? batch_norm_inference_backward_in_part_kernel<true, Index, T>
-                      : batch_norm_inference_backward_in_part_kernel<false, Index, T>,
-                 smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(B * H * W, C),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, running_mean,
-                 running_variance, gamma, d_y, d_x, d_running_mean, d_running_variance, d_gamma, d_beta, B, C,
-                 H, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? batch_norm_inference_backward_in_part_kernel<true, Index, T>
+                     : batch_norm_inference_backward_in_part_kernel<false, Index, T>,
+                smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(B * H * W, C),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, running_mean,
+                running_variance, gamma, d_y, d_x, d_running_mean, d_running_variance, d_gamma, d_beta, B, C,
+                H, W, tiles, tile_bytes);
+}
+
+// Checks the arguments, then runs.
+template <class T>
+int launch_batch_norm_inference_backward(const Stored<T>* x, const Value<T>* running_mean,
+                                         const Value<T>* running_variance, const Value<T>* gamma,
+                                         const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_running_mean,
+                                         Value<T>* d_running_variance, Value<T>* d_gamma, Value<T>* d_beta,
+                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                                         int64_t workspace_bytes, void* stream) {
+  if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return status;
+  const Array arrays[] = {{1, x, {B, C, H, W}},
+                          {2, running_mean, {C}},
+                          {3, running_variance, {C}},
+                          {4, gamma, {C}},
+                          {5, d_y, {B, C, H, W}},
+                          {6, d_x, {B, C, H, W}, kMayBeNull},
+                          {7, d_running_mean, {C}, kMayBeNull},
+                          {8, d_running_variance, {C}, kMayBeNull},
+                          {9, d_gamma, {C}, kMayBeNull},
+                          {10, d_beta, {C}, kMayBeNull}};
+  if (const int status = check_arrays(arrays)) return status;
+  if (C == 0) return 0;
+  const bool small = larger(B * C * H * W, C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  if (d_x != nullptr && d_running_mean != nullptr && d_running_variance != nullptr && d_gamma != nullptr &&
+      d_beta != nullptr) {
+    const BatchNormInferenceBackwardWorkspace<T> space(B, C, H, W);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+    if (memory.status != 0) return memory.status;
+    return cuda_status(small ? batch_norm_inference_backward<int32_t, T>(
+                                   x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                   d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue)
+                             : batch_norm_inference_backward<int64_t, T>(
+                                   x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                   d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue));
+  }
+  const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
+  if (memory.status != 0) return memory.status;
+  return cuda_status(small ? batch_norm_inference_backward_in_part<int32_t, T>(
+                                 x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                 d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue)
+                           : batch_norm_inference_backward_in_part<int64_t, T>(
+                                 x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                 d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue));
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class T>
+int64_t workspace_of_batch_norm_inference_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
+  if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;
+  if (C == 0) return 0;
+  return std::max(BatchNormInferenceBackwardWorkspace<T>(B, C, H, W).bytes,
+                  BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W).bytes);
 }
 
 }  // namespace
@@ -280,52 +305,16 @@ cudaError_t batch_norm_inference_backward_in_part(const Stored<T>* x, const Valu
 #define BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                     \
   extern "C" int64_t batch_norm_inference_backward_##NAME##_cuda_workspace(int64_t B, int64_t C, int64_t H, \
                                                                            int64_t W) {                     \
-    if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;               \
-    if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;                                         \
-    return std::max(BatchNormInferenceBackwardWorkspace<T>(B, C, H, W).bytes,                               \
-                    BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W).bytes);                        \
+    return workspace_of_batch_norm_inference_backward<T>(B, C, H, W);                                       \
   }                                                                                                         \
   extern "C" int batch_norm_inference_backward_##NAME##_cuda(                                               \
       const STORED* x, const OTHER* running_mean, const OTHER* running_variance, const OTHER* gamma,        \
       const STORED* d_y, STORED* d_x, OTHER* d_running_mean, OTHER* d_running_variance, OTHER* d_gamma,     \
       OTHER* d_beta, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes,  \
       void* stream) {                                                                                       \
-    if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return status;                \
-    const Array arrays[] = {{1, x, {B, C, H, W}},                                                           \
-                            {2, running_mean, {C}},                                                         \
-                            {3, running_variance, {C}},                                                     \
-                            {4, gamma, {C}},                                                                \
-                            {5, d_y, {B, C, H, W}},                                                         \
-                            {6, d_x, {B, C, H, W}, kMayBeNull},                                             \
-                            {7, d_running_mean, {C}, kMayBeNull},                                           \
-                            {8, d_running_variance, {C}, kMayBeNull},                                       \
-                            {9, d_gamma, {C}, kMayBeNull},                                                  \
-                            {10, d_beta, {C}, kMayBeNull}};                                                 \
-    if (const int status = check_arrays(arrays)) return status;                                             \
-    if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;                                         \
-    const bool small = larger(B * C * H * W, C) < 1073741824;                                               \
-    const cudaStream_t queue = static_cast<cudaStream_t>(stream);                                           \
-    if (d_x != nullptr && d_running_mean != nullptr && d_running_variance != nullptr &&                     \
-        d_gamma != nullptr && d_beta != nullptr) {                                                          \
-      const BatchNormInferenceBackwardWorkspace<T> space(B, C, H, W);                                       \
-      const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);                          \
-      if (memory.status != 0) return memory.status;                                                         \
-      return cuda_status(small ? batch_norm_inference_backward<int32_t, T>(                                 \
-                                     x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,    \
-                                     d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue)   \
-                               : batch_norm_inference_backward<int64_t, T>(                                 \
-                                     x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,    \
-                                     d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue)); \
-    }                                                                                                       \
-    const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);                                   \
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);                            \
-    if (memory.status != 0) return memory.status;                                                           \
-    return cuda_status(small ? batch_norm_inference_backward_in_part<int32_t, T>(                           \
-                                   x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,      \
-                                   d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue)     \
-                             : batch_norm_inference_backward_in_part<int64_t, T>(                           \
-                                   x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,      \
-                                   d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue));   \
+    return launch_batch_norm_inference_backward<T>(x, running_mean, running_variance, gamma, d_y, d_x,      \
+                                                   d_running_mean, d_running_variance, d_gamma, d_beta, B,  \
+                                                   C, H, W, workspace, workspace_bytes, stream);            \
   }
 BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(f32, float, float, float)
 BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(f64, double, double, double)

@@ -4,14 +4,16 @@
 // gamma and beta, given that of y
 //
 // Plan of batch_norm_inference_backward_f32: threads share C, neighbours along H*W.
-// Bytes that batch_norm_inference_backward_f32 must move: 8 * W * H * C * B + 12 * C read, 4 * W * H *
-//   C * B + 16 * C written.
-// Where an output is not wanted: one step after the other.
+// Bytes that batch_norm_inference_backward_f32 must move: 8 * W * H * C * B + 12 * C read, 4 * W * H * C * B
+//   + 16 * C written.
+// Operations: 3 * W * H * C * B + C of add; W * H * C * B of sub; 5 * W * H * C * B + 7 * C of mul; C each of
+//   neg, rsqrt.
+// Where an output is not wanted: batch_norm_inference_backward_in_part does one step after the other.
 
 #include "batch_norm_inference_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "batch_norm_inference_backward_openmp.cpp"
@@ -21,9 +23,31 @@
 #include "batch_norm_inference_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                      \
+  extern "C" int64_t batch_norm_inference_backward_##NAME##_openmp_workspace(int64_t B, int64_t C,           \
+                                                                             int64_t H, int64_t W) {         \
+    BY_SET(return workspace_of_batch_norm_inference_backward<T>(B, C, H, W))                                 \
+  }                                                                                                          \
+  extern "C" int batch_norm_inference_backward_##NAME##_openmp(                                              \
+      const STORED* x, const OTHER* running_mean, const OTHER* running_variance, const OTHER* gamma,         \
+      const STORED* d_y, STORED* d_x, OTHER* d_running_mean, OTHER* d_running_variance, OTHER* d_gamma,      \
+      OTHER* d_beta, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes) { \
+    BY_SET(return launch_batch_norm_inference_backward<T>(x, running_mean, running_variance, gamma, d_y,     \
+                                                          d_x, d_running_mean, d_running_variance, d_gamma,  \
+                                                          d_beta, B, C, H, W, workspace, workspace_bytes))   \
+  }
+BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(f32, float, float, float)
+BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(f64, double, double, double)
+BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+
+extern "C" const char* batch_norm_inference_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -68,11 +92,9 @@ void batch_norm_inference_backward(const Stored<T>* x, const Value<T>* running_m
                 add_product(sum_d_y_difference_x_along_b_h_w_lanes, active, d_y_here,
                             difference_x * scale_running_variance);
               });
-          sum_d_y += across(sum_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_y_difference_x +=
-              across(sum_d_y_difference_x_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_y_difference_x_along_b_h_w += across(sum_d_y_difference_x_along_b_h_w_lanes,
-                                                     [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_y += across(sum_d_y_lanes, Plus());
+          sum_d_y_difference_x += across(sum_d_y_difference_x_lanes, Plus());
+          sum_d_y_difference_x_along_b_h_w += across(sum_d_y_difference_x_along_b_h_w_lanes, Plus());
         }
       }
       d_running_mean[c] = -scale_running_variance * gamma[c] * sum_d_y;
@@ -88,9 +110,7 @@ void batch_norm_inference_backward(const Stored<T>* x, const Value<T>* running_m
 // Where the intermediates lie in the workspace.
 template <class T>
 struct BatchNormInferenceBackwardInPartWorkspace {
-  int64_t difference_x, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t difference_x, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit BatchNormInferenceBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     difference_x = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
     threads = reserve(bytes, 1, thread_bytes);
@@ -131,8 +151,7 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
                   sum_d_y_along_b_h_w_lanes +=
                       keep(active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                 });
-            sum_d_y_along_b_h_w +=
-                across(sum_d_y_along_b_h_w_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_along_b_h_w += across(sum_d_y_along_b_h_w_lanes, Plus());
           }
         }
         sum_d_y = sum_d_y_along_b_h_w;
@@ -167,8 +186,7 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
                                                  to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
                                                  load(&difference_x[b * (H * W) + hw], active));
                                    });
-            sum_d_y_difference_x +=
-                across(sum_d_y_difference_x_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_difference_x += across(sum_d_y_difference_x_lanes, Plus());
           }
         }
         d_running_variance[c] = -Value<T>(0.5) * scale_running_variance * scale_running_variance *
@@ -187,9 +205,7 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
                               to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
                               load(&difference_x[b * (H * W) + hw], active) * scale_running_variance);
                 });
-            sum_d_y_difference_x_along_b_h_w +=
-                across(sum_d_y_difference_x_along_b_h_w_lanes,
-                       [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_difference_x_along_b_h_w += across(sum_d_y_difference_x_along_b_h_w_lanes, Plus());
           }
         }
         d_gamma[c] = sum_d_y_difference_x_along_b_h_w;
@@ -199,12 +215,13 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
 }
 
 // Checks the arguments, then runs.
-int launch_batch_norm_inference_backward_f32(const float* x, const float* running_mean,
-                                             const float* running_variance, const float* gamma,
-                                             const float* d_y, float* d_x, float* d_running_mean,
-                                             float* d_running_variance, float* d_gamma, float* d_beta,
-                                             int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                                             int64_t workspace_bytes) {
+template <class T>
+int launch_batch_norm_inference_backward(const Stored<T>* x, const Value<T>* running_mean,
+                                         const Value<T>* running_variance, const Value<T>* gamma,
+                                         const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_running_mean,
+                                         Value<T>* d_running_variance, Value<T>* d_gamma, Value<T>* d_beta,
+                                         int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
+                                         int64_t workspace_bytes) {
   if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return status;
   const Array arrays[] = {{1, x, {B, C, H, W}},
                           {2, running_mean, {C}},
@@ -217,140 +234,30 @@ int launch_batch_norm_inference_backward_f32(const float* x, const float* runnin
                           {9, d_gamma, {C}, kMayBeNull},
                           {10, d_beta, {C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   if (d_x != nullptr && d_running_mean != nullptr && d_running_variance != nullptr && d_gamma != nullptr &&
       d_beta != nullptr) {
-    batch_norm_inference_backward<float>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                         d_running_variance, d_gamma, d_beta, B, C, H, W);
+    batch_norm_inference_backward<T>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                     d_running_variance, d_gamma, d_beta, B, C, H, W);
     return 0;
   }
-  const BatchNormInferenceBackwardInPartWorkspace<float> space(B, C, H, W);
+  const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  batch_norm_inference_backward_in_part<float>(x, running_mean, running_variance, gamma, d_y, d_x,
-                                               d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H,
-                                               W, memory.data, memory.threads);
-  return 0;
-}
-
-// Checks the arguments, then runs.
-int launch_batch_norm_inference_backward_f64(const double* x, const double* running_mean,
-                                             const double* running_variance, const double* gamma,
-                                             const double* d_y, double* d_x, double* d_running_mean,
-                                             double* d_running_variance, double* d_gamma, double* d_beta,
-                                             int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                                             int64_t workspace_bytes) {
-  if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return status;
-  const Array arrays[] = {{1, x, {B, C, H, W}},
-                          {2, running_mean, {C}},
-                          {3, running_variance, {C}},
-                          {4, gamma, {C}},
-                          {5, d_y, {B, C, H, W}},
-                          {6, d_x, {B, C, H, W}, kMayBeNull},
-                          {7, d_running_mean, {C}, kMayBeNull},
-                          {8, d_running_variance, {C}, kMayBeNull},
-                          {9, d_gamma, {C}, kMayBeNull},
-                          {10, d_beta, {C}, kMayBeNull}};
-  if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  if (d_x != nullptr && d_running_mean != nullptr && d_running_variance != nullptr && d_gamma != nullptr &&
-      d_beta != nullptr) {
-    batch_norm_inference_backward<double>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                          d_running_variance, d_gamma, d_beta, B, C, H, W);
-    return 0;
-  }
-  const BatchNormInferenceBackwardInPartWorkspace<double> space(B, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  batch_norm_inference_backward_in_part<double>(x, running_mean, running_variance, gamma, d_y, d_x,
-                                                d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H,
-                                                W, memory.data, memory.threads);
-  return 0;
-}
-
-// Checks the arguments, then runs.
-int launch_batch_norm_inference_backward_bf16(const uint16_t* x, const float* running_mean,
-                                              const float* running_variance, const float* gamma,
-                                              const uint16_t* d_y, uint16_t* d_x, float* d_running_mean,
-                                              float* d_running_variance, float* d_gamma, float* d_beta,
-                                              int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,
-                                              int64_t workspace_bytes) {
-  if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return status;
-  const Array arrays[] = {{1, x, {B, C, H, W}},
-                          {2, running_mean, {C}},
-                          {3, running_variance, {C}},
-                          {4, gamma, {C}},
-                          {5, d_y, {B, C, H, W}},
-                          {6, d_x, {B, C, H, W}, kMayBeNull},
-                          {7, d_running_mean, {C}, kMayBeNull},
-                          {8, d_running_variance, {C}, kMayBeNull},
-                          {9, d_gamma, {C}, kMayBeNull},
-                          {10, d_beta, {C}, kMayBeNull}};
-  if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  if (d_x != nullptr && d_running_mean != nullptr && d_running_variance != nullptr && d_gamma != nullptr &&
-      d_beta != nullptr) {
-    batch_norm_inference_backward<BF16>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                        d_running_variance, d_gamma, d_beta, B, C, H, W);
-    return 0;
-  }
-  const BatchNormInferenceBackwardInPartWorkspace<BF16> space(B, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  batch_norm_inference_backward_in_part<BF16>(x, running_mean, running_variance, gamma, d_y, d_x,
-                                              d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H, W,
-                                              memory.data, memory.threads);
+  batch_norm_inference_backward_in_part<T>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                           d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data,
+                                           memory.threads);
   return 0;
 }
 
 // The bytes of the workspace, or a status as a negative number.
-int64_t workspace_of_batch_norm_inference_backward_f32(int64_t B, int64_t C, int64_t H, int64_t W) {
+template <class T>
+int64_t workspace_of_batch_norm_inference_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return bytes_of_team(BatchNormInferenceBackwardInPartWorkspace<float>(B, C, H, W));
-}
-
-// The bytes of the workspace, or a status as a negative number.
-int64_t workspace_of_batch_norm_inference_backward_f64(int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return bytes_of_team(BatchNormInferenceBackwardInPartWorkspace<double>(B, C, H, W));
-}
-
-// The bytes of the workspace, or a status as a negative number.
-int64_t workspace_of_batch_norm_inference_backward_bf16(int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  return bytes_of_team(BatchNormInferenceBackwardInPartWorkspace<BF16>(B, C, H, W));
+  if (C == 0) return 0;
+  return bytes_of_team(BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type.
-#define BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(NAME, T, S)                                               \
-  extern "C" int64_t batch_norm_inference_backward_##NAME##_openmp_workspace(int64_t B, int64_t C,        \
-                                                                             int64_t H, int64_t W) {      \
-    BY_SET(return workspace_of_batch_norm_inference_backward_##NAME(B, C, H, W))                          \
-  }                                                                                                       \
-  extern "C" int batch_norm_inference_backward_##NAME##_openmp(                                           \
-      const T* x, const S* running_mean, const S* running_variance, const S* gamma, const T* d_y, T* d_x, \
-      S* d_running_mean, S* d_running_variance, S* d_gamma, S* d_beta, int64_t B, int64_t C, int64_t H,   \
-      int64_t W, void* workspace, int64_t workspace_bytes) {                                              \
-    BY_SET(return launch_batch_norm_inference_backward_##NAME(                                            \
-        x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean, d_running_variance, d_gamma,  \
-        d_beta, B, C, H, W, workspace, workspace_bytes))                                                  \
-  }
-BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(f32, float, float)
-BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(f64, double, double)
-BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(bf16, uint16_t, float)
-
-extern "C" const char* batch_norm_inference_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

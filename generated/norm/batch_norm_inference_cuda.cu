@@ -2,10 +2,10 @@
 //
 // batch_norm_inference: y = (x - mean) / sqrt(variance + eps) * gamma + beta, by channel
 //
-// Plan of batch_norm_inference_f32: a thread for each of B, C, H*W, neighbours along H*W, 4 a thread
-//   where arrays and rows are aligned.
-// Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B read, 4 * C * W * H * B
-//   written.
+// Plan of batch_norm_inference_f32: a thread for each of B, C, H*W, neighbours along H*W, 4 a thread where
+//   arrays and rows are aligned.
+// Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
+// Operations: C + C * W * H * B of add; C * W * H * B of sub; 2 * C * W * H * B of mul; C of rsqrt.
 
 #include "batch_norm_inference.h"
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -52,34 +52,39 @@ cudaError_t batch_norm_inference(const Stored<T>* x, const Value<T>* running_mea
                                  int64_t W, cudaStream_t stream) {
   const int elements = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0 ? 16 / kBytes<T> : 1;
   const int64_t groups = ceil_div(H * W, elements);
-  if (const cudaError_t error =
-          launch(elements == 16 / kBytes<T> ? batch_norm_inference_kernel<16 / kBytes<T>, Index, T>
-                                            : batch_norm_inference_kernel<1, Index, T>,
-                 ceil_div(B * C * groups, 256), 256, 0, stream, x, running_mean, running_variance, gamma,
-                 beta, y, B, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(elements == 16 / kBytes<T> ? batch_norm_inference_kernel<16 / kBytes<T>, Index, T>
+                                           : batch_norm_inference_kernel<1, Index, T>,
+                ceil_div(B * C * groups, 256), 256, 0, stream, x, running_mean, running_variance, gamma, beta,
+                y, B, C, H, W);
+}
+
+// Checks the arguments, then runs.
+template <class T>
+int launch_batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean,
+                                const Value<T>* running_variance, const Value<T>* gamma, const Value<T>* beta,
+                                Stored<T>* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream) {
+  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
+  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
+                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
+  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
+  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
+  const bool small = larger(B * C * H * W, C) < 1073741824;
+  const cudaStream_t queue = static_cast<cudaStream_t>(stream);
+  return cuda_status(small ? batch_norm_inference<int32_t, T>(x, running_mean, running_variance, gamma, beta,
+                                                              y, B, C, H, W, queue)
+                           : batch_norm_inference<int64_t, T>(x, running_mean, running_variance, gamma, beta,
+                                                              y, B, C, H, W, queue));
 }
 
 }  // namespace
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define BATCH_NORM_INFERENCE_FUNCTIONS(NAME, STORED, OTHER, T)                                            \
-  extern "C" int batch_norm_inference_##NAME##_cuda(                                                      \
-      const STORED* x, const OTHER* running_mean, const OTHER* running_variance, const OTHER* gamma,      \
-      const OTHER* beta, STORED* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream) {           \
-    if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;                 \
-    const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},     \
-                            {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};          \
-    if (const int status = check_arrays(arrays, {{6, 1}})) return status;                                 \
-    if (B == 0 || C == 0 || H == 0 || W == 0) return 0;                                                   \
-    const bool small = larger(B * C * H * W, C) < 1073741824;                                             \
-    const cudaStream_t queue = static_cast<cudaStream_t>(stream);                                         \
-    return cuda_status(small ? batch_norm_inference<int32_t, T>(x, running_mean, running_variance, gamma, \
-                                                                beta, y, B, C, H, W, queue)               \
-                             : batch_norm_inference<int64_t, T>(x, running_mean, running_variance, gamma, \
-                                                                beta, y, B, C, H, W, queue));             \
+#define BATCH_NORM_INFERENCE_FUNCTIONS(NAME, STORED, OTHER, T)                                           \
+  extern "C" int batch_norm_inference_##NAME##_cuda(                                                     \
+      const STORED* x, const OTHER* running_mean, const OTHER* running_variance, const OTHER* gamma,     \
+      const OTHER* beta, STORED* y, int64_t B, int64_t C, int64_t H, int64_t W, void* stream) {          \
+    return launch_batch_norm_inference<T>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W, \
+                                          stream);                                                       \
   }
 BATCH_NORM_INFERENCE_FUNCTIONS(f32, float, float, float)
 BATCH_NORM_INFERENCE_FUNCTIONS(f64, double, double, double)

@@ -3,13 +3,13 @@
 // batch_norm_inference: y = (x - mean) / sqrt(variance + eps) * gamma + beta, by channel
 //
 // Plan of batch_norm_inference_f32: threads share B, C, H*W, neighbours along C.
-// Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B read, 4 * C * W * H * B
-//   written.
+// Bytes that batch_norm_inference_f32 must move: 16 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
+// Operations: C + C * W * H * B of add; C * W * H * B of sub; 2 * C * W * H * B of mul; C of rsqrt.
 
 #include "batch_norm_inference.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "batch_norm_inference_openmp.cpp"
@@ -19,9 +19,25 @@
 #include "batch_norm_inference_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define BATCH_NORM_INFERENCE_FUNCTIONS(NAME, STORED, OTHER, T)                                               \
+  extern "C" int batch_norm_inference_##NAME##_openmp(                                                       \
+      const STORED* x, const OTHER* running_mean, const OTHER* running_variance, const OTHER* gamma,         \
+      const OTHER* beta, STORED* y, int64_t B, int64_t C, int64_t H, int64_t W) {                            \
+    BY_SET(return launch_batch_norm_inference<T>(x, running_mean, running_variance, gamma, beta, y, B, C, H, \
+                                                 W))                                                         \
+  }
+BATCH_NORM_INFERENCE_FUNCTIONS(f32, float, float, float)
+BATCH_NORM_INFERENCE_FUNCTIONS(f64, double, double, double)
+BATCH_NORM_INFERENCE_FUNCTIONS(bf16, uint16_t, float, BF16)
+
+extern "C" const char* batch_norm_inference_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -60,65 +76,19 @@ void batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean, cons
 }
 
 // Checks the arguments, then runs.
-int launch_batch_norm_inference_f32(const float* x, const float* running_mean, const float* running_variance,
-                                    const float* gamma, const float* beta, float* y, int64_t B, int64_t C,
-                                    int64_t H, int64_t W) {
+template <class T>
+int launch_batch_norm_inference(const Stored<T>* x, const Value<T>* running_mean,
+                                const Value<T>* running_variance, const Value<T>* gamma, const Value<T>* beta,
+                                Stored<T>* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
   const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
                           {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
   if (const int status = check_arrays(arrays, {{6, 1}})) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  batch_norm_inference<float>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
-  return 0;
-}
-
-// Checks the arguments, then runs.
-int launch_batch_norm_inference_f64(const double* x, const double* running_mean,
-                                    const double* running_variance, const double* gamma, const double* beta,
-                                    double* y, int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
-  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
-                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
-  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
-  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  batch_norm_inference<double>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
-  return 0;
-}
-
-// Checks the arguments, then runs.
-int launch_batch_norm_inference_bf16(const uint16_t* x, const float* running_mean,
-                                     const float* running_variance, const float* gamma, const float* beta,
-                                     uint16_t* y, int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{7, B}, {8, C}, {9, H}, {10, W}})) return status;
-  const Array arrays[] = {{1, x, {B, C, H, W}}, {2, running_mean, {C}}, {3, running_variance, {C}},
-                          {4, gamma, {C}},      {5, beta, {C}},         {6, y, {B, C, H, W}}};
-  if (const int status = check_arrays(arrays, {{6, 1}})) return status;
-  if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  batch_norm_inference<BF16>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
+  batch_norm_inference<T>(x, running_mean, running_variance, gamma, beta, y, B, C, H, W);
   return 0;
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type.
-#define BATCH_NORM_INFERENCE_FUNCTIONS(NAME, T, S)                                                         \
-  extern "C" int batch_norm_inference_##NAME##_openmp(                                                     \
-      const T* x, const S* running_mean, const S* running_variance, const S* gamma, const S* beta, T* y,   \
-      int64_t B, int64_t C, int64_t H, int64_t W) {                                                        \
-    BY_SET(return launch_batch_norm_inference_##NAME(x, running_mean, running_variance, gamma, beta, y, B, \
-                                                     C, H, W))                                             \
-  }
-BATCH_NORM_INFERENCE_FUNCTIONS(f32, float, float)
-BATCH_NORM_INFERENCE_FUNCTIONS(f64, double, double)
-BATCH_NORM_INFERENCE_FUNCTIONS(bf16, uint16_t, float)
-
-extern "C" const char* batch_norm_inference_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

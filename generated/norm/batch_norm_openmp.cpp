@@ -4,13 +4,14 @@
 // batch's, momentum)
 //
 // Plan of batch_norm_f32: threads share C, neighbours along C.
-// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B
-//   written.
+// Bytes that batch_norm_f32 must move: 16 * C + 4 * C * W * H * B read, 16 * C + 4 * C * W * H * B written.
+// Operations: 3 * C + 3 * C * W * H * B of add; 2 * C + C * W * H * B of sub; 2 * C + 3 * C * W * H * B of
+//   mul; C of rsqrt.
 
 #include "batch_norm.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "batch_norm_openmp.cpp"
@@ -20,9 +21,26 @@
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define BATCH_NORM_FUNCTIONS(NAME, STORED, OTHER, T)                                                         \
+  extern "C" int batch_norm_##NAME##_openmp(                                                                 \
+      STORED momentum, const OTHER* x, const STORED* gamma, const STORED* beta, OTHER* y,                    \
+      STORED* batch_mean, STORED* batch_variance, STORED* running_mean, STORED* running_variance, int64_t B, \
+      int64_t C, int64_t H, int64_t W) {                                                                     \
+    BY_SET(return launch_batch_norm<T>(momentum, x, gamma, beta, y, batch_mean, batch_variance,              \
+                                       running_mean, running_variance, B, C, H, W))                          \
+  }
+BATCH_NORM_FUNCTIONS(f32, float, float, float)
+BATCH_NORM_FUNCTIONS(f64, double, double, double)
+BATCH_NORM_FUNCTIONS(bf16, float, uint16_t, BF16)
+
+extern "C" const char* batch_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -47,7 +65,6 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
           const int64_t hw_end = smaller(hw_first + 4096, H * W);
           const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
           const Value<T> count_in_block = Value<T>(hw_end - hw_first);
-          Value<T> sum_x_in_block = Value<T>(0);
           // One pass along hw: sum_x_in_block.
           Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(
@@ -55,8 +72,7 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
                 sum_x_in_block_lanes +=
                     keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
               });
-          sum_x_in_block +=
-              across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          Value<T> sum_x_in_block = across(sum_x_in_block_lanes, Plus());
           const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
           // One pass along hw: sum_d_squared.
           Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
@@ -66,8 +82,7 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
             const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
             add_product(sum_d_squared_lanes, active, d, d);
           });
-          sum_d_squared +=
-              across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_squared += across(sum_d_squared_lanes, Plus());
           // Squares about the mean before and about this block's become those about both.
           if (count_before > Value<T>(0)) {
             const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
@@ -102,71 +117,21 @@ void batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, co
 }
 
 // Checks the arguments, then runs.
-int launch_batch_norm_f32(float momentum, const float* x, const float* gamma, const float* beta, float* y,
-                          float* batch_mean, float* batch_variance, float* running_mean,
-                          float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
+template <class T>
+int launch_batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
+                      Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
+                      Value<T>* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
   const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
                           {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
                           {8, running_mean, {C}}, {9, running_variance, {C}}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  batch_norm<float>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance,
-                    B, C, H, W);
-  return 0;
-}
-
-// Checks the arguments, then runs.
-int launch_batch_norm_f64(double momentum, const double* x, const double* gamma, const double* beta,
-                          double* y, double* batch_mean, double* batch_variance, double* running_mean,
-                          double* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
-  const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
-                          {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
-                          {8, running_mean, {C}}, {9, running_variance, {C}}};
-  if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  batch_norm<double>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance,
-                     B, C, H, W);
-  return 0;
-}
-
-// Checks the arguments, then runs.
-int launch_batch_norm_bf16(float momentum, const uint16_t* x, const float* gamma, const float* beta,
-                           uint16_t* y, float* batch_mean, float* batch_variance, float* running_mean,
-                           float* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {
-  if (const int status = check_sizes({{10, B}, {11, C}, {12, H}, {13, W}})) return status;
-  const Array arrays[] = {{2, x, {B, C, H, W}},   {3, gamma, {C}},           {4, beta, {C}},
-                          {5, y, {B, C, H, W}},   {6, batch_mean, {C}},      {7, batch_variance, {C}},
-                          {8, running_mean, {C}}, {9, running_variance, {C}}};
-  if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
-  batch_norm<BF16>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B,
-                   C, H, W);
+  if (C == 0) return 0;
+  batch_norm<T>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean, running_variance, B, C,
+                H, W);
   return 0;
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type.
-#define BATCH_NORM_FUNCTIONS(NAME, T, S)                                                             \
-  extern "C" int batch_norm_##NAME##_openmp(                                                         \
-      T momentum, const S* x, const T* gamma, const T* beta, S* y, T* batch_mean, T* batch_variance, \
-      T* running_mean, T* running_variance, int64_t B, int64_t C, int64_t H, int64_t W) {            \
-    BY_SET(return launch_batch_norm_##NAME(momentum, x, gamma, beta, y, batch_mean, batch_variance,  \
-                                           running_mean, running_variance, B, C, H, W))              \
-  }
-BATCH_NORM_FUNCTIONS(f32, float, float)
-BATCH_NORM_FUNCTIONS(f64, double, double)
-BATCH_NORM_FUNCTIONS(bf16, float, uint16_t)
-
-extern "C" const char* batch_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,8 +4,10 @@
 //
 // Plan of group_norm_backward_f32: a block for each of G, neighbours along H*W.
 // Kept by each worker: scale_d, sum_x.
-// Bytes that group_norm_backward_f32 must move: 8 * W * H * C * G * B + 4 * C * G read, 4 * W * H * C
-//   * G * B + 8 * C * G written.
+// Bytes that group_norm_backward_f32 must move: 8 * W * H * C * G * B + 4 * C * G read, 4 * W * H * C * G * B
+//   + 8 * C * G written.
+// Operations: 6 * W * H * C * G * B + G * B of add; 3 * W * H * C * G * B of sub; 9 * W * H * C * G * B of
+//   mul; G * B of rsqrt.
 
 #include "group_norm_backward.h"
 
@@ -15,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,14 +28,12 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormBackwardWorkspace {
-  int64_t group_norm_backward_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit GroupNormBackwardWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     (void)C;
     (void)H;
     (void)W;
-    group_norm_backward_kernel_tiles =
+    kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>), 32768,
                                 smaller(G, 1024)),
@@ -127,30 +127,23 @@ cudaError_t group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const
   const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
   const int64_t tile_bytes = padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.group_norm_backward_kernel_tiles;
-  if (const cudaError_t error =
-          launch(group_norm_backward_kernel<Index, T>, smaller(G, in_shared ? int64_t{1} << 30 : 1024),
-                 block_threads(larger(C, B), G), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-                 stream, x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(group_norm_backward_kernel<Index, T>, smaller(G, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(C, B), G), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+                stream, x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, tiles, tile_bytes);
 }
 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormBackwardInPartWorkspace {
-  int64_t group_norm_backward_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit GroupNormBackwardInPartWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    group_norm_backward_in_part_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(C * H * W, kBytes<Value<T>>) +
-                                    padded_bytes(B * C * H * W, kBytes<Value<T>>) +
-                                    padded_bytes(C * H * W, kBytes<Value<T>>),
-                                32768, smaller(G, 1024)),
-                1);
+    kernel_tiles = reserve(bytes,
+                           workspace_tiles(padded_bytes(C * H * W, kBytes<Value<T>>) +
+                                               padded_bytes(B * C * H * W, kBytes<Value<T>>) +
+                                               padded_bytes(C * H * W, kBytes<Value<T>>),
+                                           32768, smaller(G, 1024)),
+                           1);
   }
 };
 
@@ -181,16 +174,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
     for (Index b = 0; b < B; ++b) {
       Value<T> scale_d = Value<T>(0);
       if (d_x != nullptr || d_gamma != nullptr) {
-        Value<T> sum_x = Value<T>(0);
         Value<T> sum_x_own = Value<T>(0);
         for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
           const Index c = Index(point / (H * W));
           const Index hw = Index(point % (H * W));
           sum_x_own += to_value<T>(x[((b * G + g) * C + c) * (H * W) + hw]);
         }
-        sum_x =
-            sum_x + block_fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-        Value<T> sum_d_squared = Value<T>(0);
+        Value<T> sum_x = block_fold(sum_x_own, Plus());
         Value<T> sum_d_squared_own = Value<T>(0);
         for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
           const Index c = Index(point / (H * W));
@@ -199,9 +189,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
                                 sum_x / Value<T>(int64_t(C) * int64_t(H * W));
           sum_d_squared_own += d[c * (H * W) + hw] * d[c * (H * W) + hw];
         }
-        sum_d_squared = sum_d_squared + block_fold(sum_d_squared_own, [](Value<T> one, Value<T> other) {
-                          return Value<T>(one + other);
-                        });
+        Value<T> sum_d_squared = block_fold(sum_d_squared_own, Plus());
         __syncthreads();
         scale_d = rsqrt(sum_d_squared / Value<T>(int64_t(C) * int64_t(H * W)) + Value<T>(1e-05));
         for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
@@ -212,8 +200,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
         __syncthreads();
       }
       if (d_x != nullptr) {
-        Value<T> sum_d_y_d_gamma = Value<T>(0);
-        Value<T> sum_gamma_scaled = Value<T>(0);
         Value<T> sum_d_y_d_gamma_own = Value<T>(0);
         Value<T> sum_gamma_scaled_own = Value<T>(0);
         for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
@@ -225,12 +211,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
               to_value<T>(d_y[((b * G + g) * C + c) * (H * W) + hw]) * d[c * (H * W) + hw] * gamma[g * C + c];
           sum_gamma_scaled_own += gamma_scaled[c * (H * W) + hw];
         }
-        sum_d_y_d_gamma = sum_d_y_d_gamma + block_fold(sum_d_y_d_gamma_own, [](Value<T> one, Value<T> other) {
-                            return Value<T>(one + other);
-                          });
-        sum_gamma_scaled =
-            sum_gamma_scaled + block_fold(sum_gamma_scaled_own,
-                                          [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+        Value<T> sum_d_y_d_gamma = block_fold(sum_d_y_d_gamma_own, Plus());
+        Value<T> sum_gamma_scaled = block_fold(sum_gamma_scaled_own, Plus());
         __syncthreads();
         for (Index point = Index(threadIdx.x); point < C * H * W; point += Index(blockDim.x)) {
           const Index c = Index(point / (H * W));
@@ -273,14 +255,11 @@ cudaError_t group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamm
                              padded_bytes(B * C * H * W, kBytes<Value<T>>) +
                              padded_bytes(C * H * W, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.group_norm_backward_in_part_kernel_tiles;
-  if (const cudaError_t error = launch(
-          group_norm_backward_in_part_kernel<Index, T>, smaller(G, in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(larger(C, C * H * W), G), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(group_norm_backward_in_part_kernel<Index, T>, smaller(G, in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(larger(C, C * H * W), G),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, d_y, d_x, d_gamma,
+                d_beta, B, G, C, H, W, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.
@@ -294,7 +273,7 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {3, d_y, {B, G, C, H, W}},        {4, d_x, {B, G, C, H, W}, kMayBeNull},
                           {5, d_gamma, {G, C}, kMayBeNull}, {6, d_beta, {G, C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) return 0;
+  if (G == 0 || C == 0) return 0;
   const bool small = larger(B * G * C * H * W, G * C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
@@ -319,7 +298,7 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
 template <class T>
 int64_t workspace_of_group_norm_backward(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, G}, {9, C}, {10, H}, {11, W}})) return -status;
-  if ((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) return 0;
+  if (G == 0 || C == 0) return 0;
   return std::max(GroupNormBackwardWorkspace<T>(B, G, C, H, W).bytes,
                   GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W).bytes);
 }

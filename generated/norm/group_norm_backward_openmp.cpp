@@ -4,14 +4,16 @@
 //
 // Plan of group_norm_backward_f32: threads share G, neighbours along H*W.
 // Kept by each worker: scale_d, sum_x.
-// Bytes that group_norm_backward_f32 must move: 8 * W * H * C * G * B + 4 * C * G read, 4 * W * H * C
-//   * G * B + 8 * C * G written.
-// Where an output is not wanted: one step after the other.
+// Bytes that group_norm_backward_f32 must move: 8 * W * H * C * G * B + 4 * C * G read, 4 * W * H * C * G * B
+//   + 8 * C * G written.
+// Operations: 6 * W * H * C * G * B + G * B of add; 3 * W * H * C * G * B of sub; 9 * W * H * C * G * B of
+//   mul; G * B of rsqrt.
+// Where an output is not wanted: group_norm_backward_in_part does one step after the other.
 
 #include "group_norm_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +26,29 @@
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define GROUP_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                             \
+  extern "C" int64_t group_norm_backward_##NAME##_openmp_workspace(int64_t B, int64_t G, int64_t C,       \
+                                                                   int64_t H, int64_t W) {                \
+    BY_SET(return workspace_of_group_norm_backward<T>(B, G, C, H, W))                                     \
+  }                                                                                                       \
+  extern "C" int group_norm_backward_##NAME##_openmp(                                                     \
+      const STORED* x, const OTHER* gamma, const STORED* d_y, STORED* d_x, OTHER* d_gamma, OTHER* d_beta, \
+      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes) {  \
+    BY_SET(return launch_group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W,       \
+                                                workspace, workspace_bytes))                              \
+  }
+GROUP_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
+GROUP_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
+GROUP_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+
+extern "C" const char* group_norm_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -38,9 +60,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormBackwardWorkspace {
-  int64_t scale_d, sum_x, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t scale_d, sum_x, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit GroupNormBackwardWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     (void)C;
     (void)H;
@@ -78,7 +98,7 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                       keep(active, to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
                            Value<T>(0));
                 });
-            sum_d_y += across(sum_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y += across(sum_d_y_lanes, Plus());
           }
         }
         d_beta[g * C + c] = sum_d_y;
@@ -102,9 +122,8 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                       to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * gamma_here;
                   sum_gamma_scaled_lanes += keep(active, gamma_scaled, Value<T>(0));
                 });
-            sum_x_here += across(sum_x_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_gamma_scaled +=
-                across(sum_gamma_scaled_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_x_here += across(sum_x_here_lanes, Plus());
+            sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
           }
         }
         sum_x[b] = sum_x_here;
@@ -126,10 +145,8 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                               to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)) * d,
                               gamma_here);
                 });
-            sum_d_squared +=
-                across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_y_d_gamma +=
-                across(sum_d_y_d_gamma_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_squared += across(sum_d_squared_lanes, Plus());
+            sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
           }
         }
         const Value<T> scale_d_here = rsqrt(sum_d_squared / Value<T>(C * (H * W)) + Value<T>(1e-05));
@@ -171,8 +188,7 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                               to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
                               product_d);
                 });
-            sum_d_y_product_d +=
-                across(sum_d_y_product_d_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
           }
         }
         d_gamma[g * C + c] = sum_d_y_product_d;
@@ -185,9 +201,7 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormBackwardInPartWorkspace {
-  int64_t d, product_d, gamma_scaled, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t d, product_d, gamma_scaled, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit GroupNormBackwardInPartWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
     product_d = reserve(thread_bytes, B * C * H * W, kBytes<Value<T>>);
@@ -226,7 +240,7 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                         keep(active, to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
                              Value<T>(0));
                   });
-              sum_d_y += across(sum_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_y += across(sum_d_y_lanes, Plus());
             }
           }
           d_beta[g * C + c] = sum_d_y;
@@ -247,7 +261,7 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                         keep(active, to_value<T>(load(&x[((b * G + g) * C + c) * (H * W) + hw], active)),
                              Value<T>(0));
                   });
-              sum_x += across(sum_x_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_x += across(sum_x_lanes, Plus());
             }
           }
           Value<T> sum_d_squared = Value<T>(0);
@@ -263,8 +277,7 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                     store(&d[c * (H * W) + hw], active, d_here);
                     add_product(sum_d_squared_lanes, active, d_here, d_here);
                   });
-              sum_d_squared +=
-                  across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_squared += across(sum_d_squared_lanes, Plus());
             }
           }
           scale_d = rsqrt(sum_d_squared / Value<T>(C * (H * W)) + Value<T>(1e-05));
@@ -296,10 +309,8 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                 gamma_here);
                     sum_gamma_scaled_lanes += keep(active, gamma_scaled_here, Value<T>(0));
                   });
-              sum_d_y_d_gamma +=
-                  across(sum_d_y_d_gamma_lanes, [](auto one, auto other) IN_SET { return one + other; });
-              sum_gamma_scaled +=
-                  across(sum_gamma_scaled_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
+              sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
             }
           }
           for (int64_t c = 0; c < C; ++c) {
@@ -334,8 +345,7 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                 to_value<T>(load(&d_y[((b * G + g) * C + c) * (H * W) + hw], active)),
                                 load(&product_d[(b * C + c) * (H * W) + hw], active));
                   });
-              sum_d_y_product_d +=
-                  across(sum_d_y_product_d_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
             }
           }
           d_gamma[g * C + c] = sum_d_y_product_d;
@@ -356,7 +366,7 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {3, d_y, {B, G, C, H, W}},        {4, d_x, {B, G, C, H, W}, kMayBeNull},
                           {5, d_gamma, {G, C}, kMayBeNull}, {6, d_beta, {G, C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) return 0;
+  if (G == 0 || C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
@@ -376,36 +386,11 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
 template <class T>
 int64_t workspace_of_group_norm_backward(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, G}, {9, C}, {10, H}, {11, W}})) return -status;
-  if ((B == 0 || G == 0 || C == 0 || H == 0 || W == 0) && (G == 0 || C == 0)) return 0;
+  if (G == 0 || C == 0) return 0;
   return std::max(bytes_of_team(GroupNormBackwardWorkspace<T>(B, G, C, H, W)),
                   bytes_of_team(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W)));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define GROUP_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                             \
-  extern "C" int64_t group_norm_backward_##NAME##_openmp_workspace(int64_t B, int64_t G, int64_t C,       \
-                                                                   int64_t H, int64_t W) {                \
-    BY_SET(return workspace_of_group_norm_backward<T>(B, G, C, H, W))                                     \
-  }                                                                                                       \
-  extern "C" int group_norm_backward_##NAME##_openmp(                                                     \
-      const STORED* x, const OTHER* gamma, const STORED* d_y, STORED* d_x, OTHER* d_gamma, OTHER* d_beta, \
-      int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, void* workspace, int64_t workspace_bytes) {  \
-    BY_SET(return launch_group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W,       \
-                                                workspace, workspace_bytes))                              \
-  }
-GROUP_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
-GROUP_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
-GROUP_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
-
-extern "C" const char* group_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,10 +2,11 @@
 //
 // group_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta within each group of channels
 //
-// Plan of group_norm_f32: part of a block, or several, by length, for each of B, G, neighbours along
-//   H*W; what fits of x is read once and stays in shared memory.
-// Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B
-//   written.
+// Plan of group_norm_f32: part of a block, or several, by length, for each of B, G, neighbours along H*W;
+//   what fits of x is read once and stays in shared memory.
+// Bytes that group_norm_f32 must move: 8 * C * G + 4 * C * G * W * H * B read, 4 * C * G * W * H * B written.
+// Operations: 3 * C * G * W * H * B + G * B of add; C * G * W * H * B of sub; 3 * C * G * W * H * B of mul; G
+//   * B of rsqrt.
 
 #include "group_norm.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct GroupNormWorkspace {
-  int64_t sum_x_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_x_slots, bytes = 0;
   explicit GroupNormWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     sum_x_slots = reserve(
         bytes, RowShape(C * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, B * G, 16, 128).slot_bytes, 1);
@@ -47,7 +46,6 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / G);
     const Index g = Index(item % G);
-    Value<T> sum_x = Value<T>(0);
     Value<T> sum_x_own = Value<T>(0);
     const Index groups = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups);
@@ -64,8 +62,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
-    sum_x = sum_x + team.fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-    Value<T> sum_d_squared = Value<T>(0);
+    Value<T> sum_x = team.fold(sum_x_own, Plus());
     Value<T> sum_d_squared_own = Value<T>(0);
     const Index groups_of_hw = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups_of_hw);
@@ -84,9 +81,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_d_squared_own += d * d;
       }
     }
-    sum_d_squared = sum_d_squared + team.fold(sum_d_squared_own, [](Value<T> one, Value<T> other) {
-      return Value<T>(one + other);
-    });
+    Value<T> sum_d_squared = team.fold(sum_d_squared_own, Plus());
     const Index groups_again = Index((H * W + 16 / kBytes<T> - 1) / (16 / kBytes<T>));
     for (Index point = first + Index(threadIdx.x); point < smaller(last, C * groups_again);
          point += Index(blockDim.x)) {
@@ -119,12 +114,8 @@ cudaError_t group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>
   const GroupNormWorkspace<T> space(B, G, C, H, W);
   const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
   const RowShape shape(C * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, B * G, 16, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? group_norm_kernel<true, Index, T> : group_norm_kernel<false, Index, T>, shape,
-                      workspace + space.sum_x_slots, stream, x, gamma, beta, y, B, G, C, H, W);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? group_norm_kernel<true, Index, T> : group_norm_kernel<false, Index, T>, shape,
+                     workspace + space.sum_x_slots, stream, x, gamma, beta, y, B, G, C, H, W);
 }
 
 // Checks the arguments, then runs.

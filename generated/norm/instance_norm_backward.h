@@ -18,31 +18,30 @@
 //   d_beta = present(beta) ? sum(d_y, B, H, W) : 0;
 // with eps = 1e-05
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
-//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what
-//   is in it does not matter; calls in two streams need two. What the function allocates is taken and
-//   given back in the stream: a graph that captures that can be no child of another.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the
+//   bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls
+//   in two streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   instance_norm_backward_error explains it.
 
@@ -128,6 +127,40 @@ const char* instance_norm_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class XElement, class GammaElement, auto* kCuda, auto* kOpenmp>
+struct instance_norm_backward_arguments {
+  const XElement* x = nullptr;
+  const GammaElement* gamma = nullptr;
+  const GammaElement* beta = nullptr;
+  const XElement* d_y = nullptr;
+  XElement* d_x = nullptr;
+  GammaElement* d_gamma = nullptr;
+  GammaElement* d_beta = nullptr;
+  int64_t B = 0, C = 0, H = 0, W = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int instance_norm_backward_cuda(const instance_norm_backward_arguments& a, void* stream) {
+    return kCuda(a.x, a.gamma, a.beta, a.d_y, a.d_x, a.d_gamma, a.d_beta, a.B, a.C, a.H, a.W, a.workspace,
+                 a.workspace_bytes, stream);
+  }
+  friend int instance_norm_backward_openmp(const instance_norm_backward_arguments& a) {
+    return kOpenmp(a.x, a.gamma, a.beta, a.d_y, a.d_x, a.d_gamma, a.d_beta, a.B, a.C, a.H, a.W, a.workspace,
+                   a.workspace_bytes);
+  }
+};
+using instance_norm_backward_f32_arguments =
+    instance_norm_backward_arguments<float, float, instance_norm_backward_f32_cuda,
+                                     instance_norm_backward_f32_openmp>;
+using instance_norm_backward_f64_arguments =
+    instance_norm_backward_arguments<double, double, instance_norm_backward_f64_cuda,
+                                     instance_norm_backward_f64_openmp>;
+using instance_norm_backward_bf16_arguments =
+    instance_norm_backward_arguments<uint16_t, float, instance_norm_backward_bf16_cuda,
+                                     instance_norm_backward_bf16_openmp>;
+
 #endif
 
 // What a status means.
@@ -184,44 +217,3 @@ static inline const char* instance_norm_backward_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class XElement, class GammaElement, auto* kCuda, auto* kOpenmp>
-struct instance_norm_backward_arguments {
-  const XElement* x = nullptr;
-  const GammaElement* gamma = nullptr;
-  const GammaElement* beta = nullptr;
-  const XElement* d_y = nullptr;
-  XElement* d_x = nullptr;
-  GammaElement* d_gamma = nullptr;
-  GammaElement* d_beta = nullptr;
-  int64_t B = 0;
-  int64_t C = 0;
-  int64_t H = 0;
-  int64_t W = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int instance_norm_backward_cuda(const instance_norm_backward_arguments& a, void* stream) {
-    return kCuda(a.x, a.gamma, a.beta, a.d_y, a.d_x, a.d_gamma, a.d_beta, a.B, a.C, a.H, a.W, a.workspace,
-                 a.workspace_bytes, stream);
-  }
-  friend int instance_norm_backward_openmp(const instance_norm_backward_arguments& a) {
-    return kOpenmp(a.x, a.gamma, a.beta, a.d_y, a.d_x, a.d_gamma, a.d_beta, a.B, a.C, a.H, a.W, a.workspace,
-                   a.workspace_bytes);
-  }
-};
-using instance_norm_backward_f32_arguments =
-    instance_norm_backward_arguments<float, float, instance_norm_backward_f32_cuda,
-                                     instance_norm_backward_f32_openmp>;
-using instance_norm_backward_f64_arguments =
-    instance_norm_backward_arguments<double, double, instance_norm_backward_f64_cuda,
-                                     instance_norm_backward_f64_openmp>;
-using instance_norm_backward_bf16_arguments =
-    instance_norm_backward_arguments<uint16_t, float, instance_norm_backward_bf16_cuda,
-                                     instance_norm_backward_bf16_openmp>;
-
-#endif

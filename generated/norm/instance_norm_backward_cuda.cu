@@ -4,8 +4,10 @@
 //
 // Plan of instance_norm_backward_f32: a block for each of C, neighbours along H*W.
 // Kept by each worker: scale_d, sum_x.
-// Bytes that instance_norm_backward_f32 must move: 8 * W * H * C * B + 8 * C read, 4 * W * H * C * B +
-//   8 * C written.
+// Bytes that instance_norm_backward_f32 must move: 8 * W * H * C * B + 8 * C read, 4 * W * H * C * B + 8 * C
+//   written.
+// Operations: 6 * W * H * C * B + C * B of add; 3 * W * H * C * B of sub; 9 * W * H * C * B + C * B of mul; C
+//   * B of rsqrt.
 
 #include "instance_norm_backward.h"
 
@@ -15,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,13 +28,11 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormBackwardWorkspace {
-  int64_t instance_norm_backward_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     (void)H;
     (void)W;
-    instance_norm_backward_kernel_tiles =
+    kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>), 32768,
                                 smaller(C, 1024)),
@@ -69,9 +69,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           if (i < remaining) sum_d_y_along_b_h_w_own += to_value<T>(d_y_pack[i]);
         }
       }
-      sum_d_y_along_b_h_w = sum_d_y_along_b_h_w +
-                            block_fold(sum_d_y_along_b_h_w_own,
-                                       [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+      sum_d_y_along_b_h_w = sum_d_y_along_b_h_w + block_fold(sum_d_y_along_b_h_w_own, Plus());
     }
     if (threadIdx.x == 0) d_beta[c] = beta != nullptr ? sum_d_y_along_b_h_w : Value<T>(0);
     for (Index b = Index(threadIdx.x); b < B; b += Index(blockDim.x)) {
@@ -125,9 +123,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           if (i < remaining) sum_d_y_product_d_own += to_value<T>(d_y_pack[i]) * product_d;
         }
       }
-      sum_d_y_product_d =
-          sum_d_y_product_d + block_fold(sum_d_y_product_d_own,
-                                         [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+      sum_d_y_product_d = sum_d_y_product_d + block_fold(sum_d_y_product_d_own, Plus());
       __syncthreads();
     }
     if (threadIdx.x == 0) d_gamma[c] = gamma != nullptr ? sum_d_y_product_d : Value<T>(0);
@@ -142,27 +138,21 @@ cudaError_t instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, co
   const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
   const int64_t tile_bytes = padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.instance_norm_backward_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({d_y, x}) && H * W % (16 / kBytes<T>) == 0;
-  if (const cudaError_t error =
-          launch(wide ? instance_norm_backward_kernel<true, Index, T>
-                      : instance_norm_backward_kernel<false, Index, T>,
-                 smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(B * H * W, B), C),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, beta, d_y, d_x,
-                 d_gamma, d_beta, B, C, H, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(
+      wide ? instance_norm_backward_kernel<true, Index, T> : instance_norm_backward_kernel<false, Index, T>,
+      smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(B * H * W, B), C),
+      512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, beta, d_y, d_x, d_gamma,
+      d_beta, B, C, H, W, tiles, tile_bytes);
 }
 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormBackwardInPartWorkspace {
-  int64_t instance_norm_backward_in_part_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit InstanceNormBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    instance_norm_backward_in_part_kernel_tiles = reserve(
+    kernel_tiles = reserve(
         bytes,
         workspace_tiles(padded_bytes(H * W, kBytes<Value<T>>) + padded_bytes(B * H * W, kBytes<Value<T>>),
                         32768, smaller(C, 1024)),
@@ -200,16 +190,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
             if (i < remaining) sum_d_y_along_b_h_w_own += to_value<T>(d_y_pack[i]);
           }
         }
-        sum_d_y_along_b_h_w = sum_d_y_along_b_h_w +
-                              block_fold(sum_d_y_along_b_h_w_own,
-                                         [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+        sum_d_y_along_b_h_w = sum_d_y_along_b_h_w + block_fold(sum_d_y_along_b_h_w_own, Plus());
       }
       if (threadIdx.x == 0) d_beta[c] = beta != nullptr ? sum_d_y_along_b_h_w : Value<T>(0);
     }
     for (Index b = 0; b < B; ++b) {
       Value<T> scale_d = Value<T>(0);
       if (d_x != nullptr || d_gamma != nullptr) {
-        Value<T> sum_x = Value<T>(0);
         Value<T> sum_x_own = Value<T>(0);
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
              hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -221,9 +208,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
             if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
           }
         }
-        sum_x =
-            sum_x + block_fold(sum_x_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
-        Value<T> sum_d_squared = Value<T>(0);
+        Value<T> sum_x = block_fold(sum_x_own, Plus());
         Value<T> sum_d_squared_own = Value<T>(0);
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
              hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -238,9 +223,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
           }
           store_pack<kWide>(&d[hw_first], d_pack, remaining);
         }
-        sum_d_squared = sum_d_squared + block_fold(sum_d_squared_own, [](Value<T> one, Value<T> other) {
-                          return Value<T>(one + other);
-                        });
+        Value<T> sum_d_squared = block_fold(sum_d_squared_own, Plus());
         __syncthreads();
         scale_d = rsqrt(sum_d_squared / Value<T>(int64_t(H * W)) + Value<T>(1e-05));
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
@@ -256,8 +239,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       }
       if (d_x != nullptr) {
         const Value<T> chosen = gamma != nullptr ? gamma[c] : Value<T>(1);
-        Value<T> sum_d_y_d = Value<T>(0);
-        Value<T> sum_d_y = Value<T>(0);
         Value<T> sum_d_y_d_own = Value<T>(0);
         Value<T> sum_d_y_own = Value<T>(0);
         for (Index hw_first = Index(threadIdx.x) * (16 / kBytes<T>); hw_first < H * W;
@@ -272,11 +253,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
             if (i < remaining) sum_d_y_own += to_value<T>(d_y_pack[i]);
           }
         }
-        sum_d_y_d = sum_d_y_d + block_fold(sum_d_y_d_own, [](Value<T> one, Value<T> other) {
-                      return Value<T>(one + other);
-                    });
-        sum_d_y = sum_d_y +
-                  block_fold(sum_d_y_own, [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+        Value<T> sum_d_y_d = block_fold(sum_d_y_d_own, Plus());
+        Value<T> sum_d_y = block_fold(sum_d_y_own, Plus());
         __syncthreads();
         for (Index hw = Index(threadIdx.x); hw < H * W; hw += Index(blockDim.x)) {
           const Value<T> scaled = product_d[b * (H * W) + hw] * chosen;
@@ -311,9 +289,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
             if (i < remaining) sum_d_y_product_d_own += to_value<T>(d_y_pack[i]) * product_d_pack[i];
           }
         }
-        sum_d_y_product_d = sum_d_y_product_d +
-                            block_fold(sum_d_y_product_d_own,
-                                       [](Value<T> one, Value<T> other) { return Value<T>(one + other); });
+        sum_d_y_product_d = sum_d_y_product_d + block_fold(sum_d_y_product_d_own, Plus());
         __syncthreads();
       }
       if (threadIdx.x == 0) d_gamma[c] = gamma != nullptr ? sum_d_y_product_d : Value<T>(0);
@@ -330,17 +306,13 @@ cudaError_t instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* g
   const int64_t tile_bytes =
       padded_bytes(H * W, kBytes<Value<T>>) + padded_bytes(B * H * W, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.instance_norm_backward_in_part_kernel_tiles;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
   const bool wide = aligned({d_y, x, tiles}) && H * W % (16 / kBytes<T>) == 0;
-  if (const cudaError_t error =
-          launch(wide ? instance_norm_backward_in_part_kernel<true, Index, T>
-                      : instance_norm_backward_in_part_kernel<false, Index, T>,
-                 smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(B * H * W, H * W), C),
-                 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, beta, d_y, d_x,
-                 d_gamma, d_beta, B, C, H, W, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? instance_norm_backward_in_part_kernel<true, Index, T>
+                     : instance_norm_backward_in_part_kernel<false, Index, T>,
+                smaller(C, in_shared ? int64_t{1} << 30 : 1024), block_threads(larger(B * H * W, H * W), C),
+                512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, x, gamma, beta, d_y, d_x,
+                d_gamma, d_beta, B, C, H, W, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.
@@ -355,7 +327,7 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
       {4, d_y, {B, C, H, W}},      {5, d_x, {B, C, H, W}, kMayBeNull}, {6, d_gamma, {C}, kMayBeNull},
       {7, d_beta, {C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
@@ -380,7 +352,7 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
 template <class T>
 int64_t workspace_of_instance_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{8, B}, {9, C}, {10, H}, {11, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   return std::max(InstanceNormBackwardWorkspace<T>(B, C, H, W).bytes,
                   InstanceNormBackwardInPartWorkspace<T>(B, C, H, W).bytes);
 }

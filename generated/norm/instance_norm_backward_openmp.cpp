@@ -4,14 +4,16 @@
 //
 // Plan of instance_norm_backward_f32: threads share C, neighbours along H*W.
 // Kept by each worker: scale_d, sum_x.
-// Bytes that instance_norm_backward_f32 must move: 8 * W * H * C * B + 8 * C read, 4 * W * H * C * B +
-//   8 * C written.
-// Where an output is not wanted: one step after the other.
+// Bytes that instance_norm_backward_f32 must move: 8 * W * H * C * B + 8 * C read, 4 * W * H * C * B + 8 * C
+//   written.
+// Operations: 6 * W * H * C * B + C * B of add; 3 * W * H * C * B of sub; 9 * W * H * C * B + C * B of mul; C
+//   * B of rsqrt.
+// Where an output is not wanted: instance_norm_backward_in_part does one step after the other.
 
 #include "instance_norm_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -24,9 +26,30 @@
 #include "instance_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define INSTANCE_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                          \
+  extern "C" int64_t instance_norm_backward_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t H,    \
+                                                                      int64_t W) {                        \
+    BY_SET(return workspace_of_instance_norm_backward<T>(B, C, H, W))                                     \
+  }                                                                                                       \
+  extern "C" int instance_norm_backward_##NAME##_openmp(                                                  \
+      const STORED* x, const OTHER* gamma, const OTHER* beta, const STORED* d_y, STORED* d_x,             \
+      OTHER* d_gamma, OTHER* d_beta, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,         \
+      int64_t workspace_bytes) {                                                                          \
+    BY_SET(return launch_instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, \
+                                                   workspace, workspace_bytes))                           \
+  }
+INSTANCE_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
+INSTANCE_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
+INSTANCE_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+
+extern "C" const char* instance_norm_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -38,9 +61,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormBackwardWorkspace {
-  int64_t scale_d, sum_x, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t scale_d, sum_x, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     (void)H;
     (void)W;
@@ -78,8 +99,7 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
                   sum_d_y_along_b_h_w_lanes +=
                       keep(active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                 });
-            sum_d_y_along_b_h_w +=
-                across(sum_d_y_along_b_h_w_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_along_b_h_w += across(sum_d_y_along_b_h_w_lanes, Plus());
           }
         }
       }
@@ -99,8 +119,8 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
                 sum_d_y_lanes +=
                     keep(active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
               });
-          sum_x_here += across(sum_x_here_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_y += across(sum_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_x_here += across(sum_x_here_lanes, Plus());
+          sum_d_y += across(sum_d_y_lanes, Plus());
         }
         sum_x[b] = sum_x_here;
         Value<T> sum_d_squared = Value<T>(0);
@@ -118,9 +138,8 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
                                                to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
                                                d);
                                  });
-          sum_d_squared +=
-              across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
-          sum_d_y_d += across(sum_d_y_d_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_d_squared += across(sum_d_squared_lanes, Plus());
+          sum_d_y_d += across(sum_d_y_d_lanes, Plus());
         }
         const Value<T> scale_d_here = rsqrt(sum_d_squared / Value<T>(H * W) + Value<T>(1e-05));
         scale_d[b] = scale_d_here;
@@ -157,8 +176,7 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
                   add_product(sum_d_y_product_d_lanes, active,
                               to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), product_d);
                 });
-            sum_d_y_product_d +=
-                across(sum_d_y_product_d_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
           }
         }
       }
@@ -171,9 +189,7 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormBackwardInPartWorkspace {
-  int64_t d, product_d, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t d, product_d, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit InstanceNormBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, H * W, kBytes<Value<T>>);
     product_d = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
@@ -211,8 +227,7 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
                     sum_d_y_along_b_h_w_lanes += keep(
                         active, to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                   });
-              sum_d_y_along_b_h_w +=
-                  across(sum_d_y_along_b_h_w_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_y_along_b_h_w += across(sum_d_y_along_b_h_w_lanes, Plus());
             }
           }
         }
@@ -230,7 +245,7 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
                   sum_x_lanes +=
                       keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                 });
-            sum_x += across(sum_x_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_x += across(sum_x_lanes, Plus());
           }
           Value<T> sum_d_squared = Value<T>(0);
           // One pass along hw: sum_d_squared; fills d.
@@ -244,8 +259,7 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
                                      store(&d[hw], active, d_here);
                                      add_product(sum_d_squared_lanes, active, d_here, d_here);
                                    });
-            sum_d_squared +=
-                across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_squared += across(sum_d_squared_lanes, Plus());
           }
           scale_d = rsqrt(sum_d_squared / Value<T>(H * W) + Value<T>(1e-05));
           // One pass along hw: fills product_d.
@@ -268,8 +282,8 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
                                      add_product(sum_d_y_d_lanes, active, d_y_here, load(&d[hw], active));
                                      sum_d_y_lanes += keep(active, d_y_here, Value<T>(0));
                                    });
-            sum_d_y_d += across(sum_d_y_d_lanes, [](auto one, auto other) IN_SET { return one + other; });
-            sum_d_y += across(sum_d_y_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_d += across(sum_d_y_d_lanes, Plus());
+            sum_d_y += across(sum_d_y_lanes, Plus());
           }
           // One pass along hw: fills d_x.
           for_lines<kLanesOf<T>>(
@@ -301,8 +315,7 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
                                            to_value<T>(load(&d_y[(b * C + c) * (H * W) + hw], active)),
                                            load(&product_d[b * (H * W) + hw], active));
                                      });
-              sum_d_y_product_d +=
-                  across(sum_d_y_product_d_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_y_product_d += across(sum_d_y_product_d_lanes, Plus());
             }
           }
         }
@@ -325,7 +338,7 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
       {4, d_y, {B, C, H, W}},      {5, d_x, {B, C, H, W}, kMayBeNull}, {6, d_gamma, {C}, kMayBeNull},
       {7, d_beta, {C}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
@@ -346,37 +359,11 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
 template <class T>
 int64_t workspace_of_instance_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{8, B}, {9, C}, {10, H}, {11, W}})) return -status;
-  if ((B == 0 || C == 0 || H == 0 || W == 0) && C == 0) return 0;
+  if (C == 0) return 0;
   return std::max(bytes_of_team(InstanceNormBackwardWorkspace<T>(B, C, H, W)),
                   bytes_of_team(InstanceNormBackwardInPartWorkspace<T>(B, C, H, W)));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define INSTANCE_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                          \
-  extern "C" int64_t instance_norm_backward_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t H,    \
-                                                                      int64_t W) {                        \
-    BY_SET(return workspace_of_instance_norm_backward<T>(B, C, H, W))                                     \
-  }                                                                                                       \
-  extern "C" int instance_norm_backward_##NAME##_openmp(                                                  \
-      const STORED* x, const OTHER* gamma, const OTHER* beta, const STORED* d_y, STORED* d_x,             \
-      OTHER* d_gamma, OTHER* d_beta, int64_t B, int64_t C, int64_t H, int64_t W, void* workspace,         \
-      int64_t workspace_bytes) {                                                                          \
-    BY_SET(return launch_instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, \
-                                                   workspace, workspace_bytes))                           \
-  }
-INSTANCE_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
-INSTANCE_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
-INSTANCE_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
-
-extern "C" const char* instance_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -8,11 +8,13 @@
 // Phase 4: threads share HW_shares, B, C, neighbours along H*W, unless size(H*W) <= 1048576.
 // Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that instance_norm_f32 must move: 8 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
+// Operations: 3 * C * W * H * B + C * B of add; C * W * H * B of sub; 3 * C * W * H * B of mul; C * B of
+//   rsqrt.
 
 #include "instance_norm.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "instance_norm_openmp.cpp"
@@ -22,9 +24,27 @@
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define INSTANCE_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                    \
+  extern "C" int64_t instance_norm_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) { \
+    BY_SET(return workspace_of_instance_norm<T>(B, C, H, W))                                               \
+  }                                                                                                        \
+  extern "C" int instance_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, const OTHER* beta,     \
+                                               STORED* y, int64_t B, int64_t C, int64_t H, int64_t W,      \
+                                               void* workspace, int64_t workspace_bytes) {                 \
+    BY_SET(return launch_instance_norm<T>(x, gamma, beta, y, B, C, H, W, workspace, workspace_bytes))      \
+  }
+INSTANCE_NORM_FUNCTIONS(f32, float, float, float)
+INSTANCE_NORM_FUNCTIONS(f64, double, double, double)
+INSTANCE_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
+
+extern "C" const char* instance_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -36,9 +56,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct InstanceNormWorkspace {
-  int64_t sum_x_per_b_c, sum_d_squared_per_b_c, sum_x_part, sum_d_squared_part, count_before_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_per_b_c, sum_d_squared_per_b_c, sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
   explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     sum_x_per_b_c = reserve(bytes, B * C, kBytes<Value<T>>);
@@ -62,7 +80,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
   Value<T>* const sum_d_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_part);
   Value<T>* const count_before_part = reinterpret_cast<Value<T>*>(workspace + space.count_before_part);
   if (H * W <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(B, C, H * W) > 16384, [&]() IN_SET {
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -75,7 +93,6 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
             const int64_t hw_end = smaller(hw_first + 4096, H * W);
             const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
             const Value<T> count_in_block = Value<T>(hw_end - hw_first);
-            Value<T> sum_x_in_block = Value<T>(0);
             // One pass along hw: sum_x_in_block.
             Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
             for_lanes<kLanesOf<T>>(
@@ -83,8 +100,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                   sum_x_in_block_lanes +=
                       keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                 });
-            sum_x_in_block +=
-                across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            Value<T> sum_x_in_block = across(sum_x_in_block_lanes, Plus());
             const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
             // One pass along hw: sum_d_squared.
             Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
@@ -95,8 +111,8 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                   const auto d = to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
                   add_product(sum_d_squared_lanes, active, d, d);
                 });
-            sum_d_squared +=
-                across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_squared += across(sum_d_squared_lanes, Plus());
+            // Squares about the mean before and about this block's become those about both.
             if (count_before > Value<T>(0)) {
               const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
               sum_d_squared += rounded(mean_apart * mean_apart *
@@ -135,7 +151,6 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
               const int64_t hw_part_end = smaller(hw_first + 4096, hw_end);
               const bool from_memory = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
               const Value<T> count_in_block = Value<T>(hw_part_end - hw_first);
-              Value<T> sum_x_in_block = Value<T>(0);
               // One pass along hw: sum_x_in_block.
               Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
               for_lanes<kLanesOf<T>>(
@@ -143,8 +158,7 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                     sum_x_in_block_lanes +=
                         keep(active, to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)), Value<T>(0));
                   });
-              sum_x_in_block +=
-                  across(sum_x_in_block_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              Value<T> sum_x_in_block = across(sum_x_in_block_lanes, Plus());
               const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
               // One pass along hw: sum_d_squared.
               Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
@@ -157,8 +171,8 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
                         to_value<T>(load(&x[(b * C + c) * (H * W) + hw], active)) - mean_x_in_block;
                     add_product(sum_d_squared_lanes, active, d, d);
                   });
-              sum_d_squared +=
-                  across(sum_d_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_d_squared += across(sum_d_squared_lanes, Plus());
+              // Squares about the mean before and about this block's become those about both.
               if (count_before > Value<T>(0)) {
                 const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
                 sum_d_squared += rounded(mean_apart * mean_apart *
@@ -254,27 +268,4 @@ int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define INSTANCE_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                    \
-  extern "C" int64_t instance_norm_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) { \
-    BY_SET(return workspace_of_instance_norm<T>(B, C, H, W))                                               \
-  }                                                                                                        \
-  extern "C" int instance_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, const OTHER* beta,     \
-                                               STORED* y, int64_t B, int64_t C, int64_t H, int64_t W,      \
-                                               void* workspace, int64_t workspace_bytes) {                 \
-    BY_SET(return launch_instance_norm<T>(x, gamma, beta, y, B, C, H, W, workspace, workspace_bytes))      \
-  }
-INSTANCE_NORM_FUNCTIONS(f32, float, float, float)
-INSTANCE_NORM_FUNCTIONS(f64, double, double, double)
-INSTANCE_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
-
-extern "C" const char* instance_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,8 +2,8 @@
 //
 // layer_norm_backward: The gradient of layer_norm by x, gamma and beta, given that of y
 //
-// Phase 1 of layer_norm_backward_f32: threads share rows_shares, neighbours along N, where there are
-//   several rows_shares.
+// Phase 1 of layer_norm_backward_f32: threads share rows_shares, neighbours along N, where there are several
+//   rows_shares.
 // Phase 2: threads share rows, neighbours along N, unless there are several rows_shares.
 // Phase 3: threads share rows_shares, N, neighbours along N, unless there are several rows_shares.
 // Phase 4: threads share N, neighbours along N.
@@ -11,14 +11,14 @@
 // Phase 6: threads share N, neighbours along N.
 // Kept by each worker: sum_d_y, sum_d_y_in_block, sum_d_y_product_d, sum_d_y_product_d_in_block.
 // Through the workspace: scale_d, sum_x, sum_d_y_part, sum_d_y_product_d_part.
-// Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 8 * N + 4 * N * rows
-//   written.
-// Where an output is not wanted: one step after the other.
+// Bytes that layer_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 8 * N + 4 * N * rows written.
+// Operations: 6 * N * rows + rows of add; 3 * N * rows of sub; 9 * N * rows of mul; rows of rsqrt.
+// Where an output is not wanted: layer_norm_backward_in_part does one step after the other.
 
 #include "layer_norm_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -31,9 +31,29 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define LAYER_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                             \
+  extern "C" int64_t layer_norm_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
+    BY_SET(return workspace_of_layer_norm_backward<T>(rows, N))                                           \
+  }                                                                                                       \
+  extern "C" int layer_norm_backward_##NAME##_openmp(                                                     \
+      const STORED* x, const OTHER* gamma, const STORED* d_y, STORED* d_x, OTHER* d_gamma, OTHER* d_beta, \
+      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {                                \
+    BY_SET(return launch_layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, workspace,  \
+                                                workspace_bytes))                                         \
+  }
+LAYER_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
+LAYER_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
+LAYER_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
+LAYER_NORM_BACKWARD_FUNCTIONS(f16, F16, uint16_t, float)
+
+extern "C" const char* layer_norm_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -46,9 +66,8 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct LayerNormBackwardWorkspace {
   int64_t scale_d, sum_x, sum_d_y_part, sum_d_y_product_d_part, sum_d_y_per_n, sum_d_y_in_block_per_n,
-      sum_d_y_product_d_per_n, sum_d_y_product_d_in_block_per_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_y_product_d_per_n, sum_d_y_product_d_in_block_per_n, threads, most_threads, thread_bytes = 0,
+                                                                                        bytes = 0;
   explicit LayerNormBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
@@ -120,8 +139,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                         to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active);
                     sum_gamma_scaled_lanes += keep(active, gamma_scaled, Value<T>(0));
                   });
-              sum_x_here += across(sum_x_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              sum_gamma_scaled += across(sum_gamma_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_x_here += across(sum_x_here_lanes, Plus());
+              sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
             }
             Value<T> sum_d_squared = Value<T>(0);
             Value<T> sum_d_y_d_gamma = Value<T>(0);
@@ -139,8 +158,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                     add_product(sum_d_y_d_gamma_lanes, active,
                                 to_value<T>(load(&d_y[row * N + n], active)) * d, load(&gamma[n], active));
                   });
-              sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_d_squared += across(sum_d_squared_lanes, Plus());
+              sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
             }
             const Value<T> scale_d_here = rsqrt(sum_d_squared / Value<T>(N) + Value<T>(1e-05));
             // One pass along n: fills d_x.
@@ -198,8 +217,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                     to_value<T>(load(&d_y[row * N + n], active)) * load(&gamma[n], active);
                 sum_gamma_scaled_lanes += keep(active, gamma_scaled, Value<T>(0));
               });
-          sum_x_here += across(sum_x_here_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_gamma_scaled += across(sum_gamma_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_here += across(sum_x_here_lanes, Plus());
+          sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
         }
         sum_x[row] = sum_x_here;
         Value<T> sum_d_squared = Value<T>(0);
@@ -218,8 +237,8 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                 add_product(sum_d_y_d_gamma_lanes, active, to_value<T>(load(&d_y[row * N + n], active)) * d,
                             load(&gamma[n], active));
               });
-          sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_squared += across(sum_d_squared_lanes, Plus());
+          sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
         }
         const Value<T> scale_d_here = rsqrt(sum_d_squared / Value<T>(N) + Value<T>(1e-05));
         scale_d[row] = scale_d_here;
@@ -372,9 +391,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LayerNormBackwardInPartWorkspace {
-  int64_t d, product_d, gamma_scaled, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t d, product_d, gamma_scaled, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit LayerNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
     d = reserve(thread_bytes, N, kBytes<Value<T>>);
     product_d = reserve(bytes, rows * N, kBytes<Value<T>>);
@@ -422,7 +439,7 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
               n_block, smaller(n_block + 4096, N), [=, &sum_x_lanes](int64_t n, auto active) IN_SET {
                 sum_x_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
               });
-          sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x += across(sum_x_lanes, Plus());
         }
         Value<T> sum_d_squared = Value<T>(0);
         // One pass along n: sum_d_squared; fills d.
@@ -434,7 +451,7 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                 store(&d[n], active, d_here);
                 add_product(sum_d_squared_lanes, active, d_here, d_here);
               });
-          sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_squared += across(sum_d_squared_lanes, Plus());
         }
         scale_d = rsqrt(sum_d_squared / Value<T>(N) + Value<T>(1e-05));
         // One pass along n: fills product_d.
@@ -459,8 +476,8 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                 add_product(sum_d_y_d_gamma_lanes, active, d_y_here * load(&d[n], active), gamma_here);
                 sum_gamma_scaled_lanes += keep(active, gamma_scaled_here, Value<T>(0));
               });
-          sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_gamma_scaled += across(sum_gamma_scaled_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y_d_gamma += across(sum_d_y_d_gamma_lanes, Plus());
+          sum_gamma_scaled += across(sum_gamma_scaled_lanes, Plus());
         }
         // One pass along n: fills d_x.
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -507,7 +524,7 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
                           {5, d_gamma, {N}, kMayBeNull},
                           {6, d_beta, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const LayerNormBackwardWorkspace<T> space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
@@ -526,36 +543,11 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
 template <class T>
 int64_t workspace_of_layer_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{7, rows}, {8, N}})) return -status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (N == 0) return 0;
   return std::max(bytes_of_team(LayerNormBackwardWorkspace<T>(rows, N)),
                   bytes_of_team(LayerNormBackwardInPartWorkspace<T>(rows, N)));
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define LAYER_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                             \
-  extern "C" int64_t layer_norm_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
-    BY_SET(return workspace_of_layer_norm_backward<T>(rows, N))                                           \
-  }                                                                                                       \
-  extern "C" int layer_norm_backward_##NAME##_openmp(                                                     \
-      const STORED* x, const OTHER* gamma, const STORED* d_y, STORED* d_x, OTHER* d_gamma, OTHER* d_beta, \
-      int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes) {                                \
-    BY_SET(return launch_layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, workspace,  \
-                                                workspace_bytes))                                         \
-  }
-LAYER_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
-LAYER_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
-LAYER_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
-LAYER_NORM_BACKWARD_FUNCTIONS(f16, F16, uint16_t, float)
-
-extern "C" const char* layer_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -8,12 +8,13 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: 3 * N * rows + rows of add; N * rows of sub; 3 * N * rows of mul; rows of rsqrt.
+// Where N <= 15: layer_norm_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "layer_norm.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "layer_norm_openmp.cpp"
@@ -23,9 +24,28 @@
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define LAYER_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                \
+  extern "C" int64_t layer_norm_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                \
+    BY_SET(return workspace_of_layer_norm<T>(rows, N))                                              \
+  }                                                                                                 \
+  extern "C" int layer_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, const OTHER* beta, \
+                                            STORED* y, int64_t rows, int64_t N, void* workspace,    \
+                                            int64_t workspace_bytes) {                              \
+    BY_SET(return launch_layer_norm<T>(x, gamma, beta, y, rows, N, workspace, workspace_bytes))     \
+  }
+LAYER_NORM_FUNCTIONS(f32, float, float, float)
+LAYER_NORM_FUNCTIONS(f64, double, double, double)
+LAYER_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
+LAYER_NORM_FUNCTIONS(f16, F16, uint16_t, float)
+
+extern "C" const char* layer_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -68,9 +88,7 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LayerNormWorkspace {
-  int64_t sum_x_per_row, sum_d_squared_per_row, sum_x_part, sum_d_squared_part, count_before_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_per_row, sum_d_squared_per_row, sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
   explicit LayerNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -94,7 +112,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
   Value<T>* const sum_d_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_part);
   Value<T>* const count_before_part = reinterpret_cast<Value<T>*>(workspace + space.count_before_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -106,13 +124,12 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
           const Value<T> count_in_block = Value<T>(n_end - n_first);
-          Value<T> sum_x_in_block = Value<T>(0);
           // One pass along n: sum_x_in_block.
           Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
           for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_x_in_block_lanes](int64_t n, auto active) IN_SET {
             sum_x_in_block_lanes += keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
           });
-          sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          Value<T> sum_x_in_block = across(sum_x_in_block_lanes, Plus());
           const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
           // One pass along n: sum_d_squared.
           Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
@@ -121,7 +138,8 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
             const auto d = to_value<T>(load(&x[row * N + n], active)) - mean_x_in_block;
             add_product(sum_d_squared_lanes, active, d, d);
           });
-          sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_squared += across(sum_d_squared_lanes, Plus());
+          // Squares about the mean before and about this block's become those about both.
           if (count_before > Value<T>(0)) {
             const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
             sum_d_squared += rounded(mean_apart * mean_apart *
@@ -157,7 +175,6 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
             const int64_t n_part_end = smaller(n_first + 4096, n_end);
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
             const Value<T> count_in_block = Value<T>(n_part_end - n_first);
-            Value<T> sum_x_in_block = Value<T>(0);
             // One pass along n: sum_x_in_block.
             Sum<Value<T>, kLanesOf<T>> sum_x_in_block_lanes = Value<T>(0);
             for_lanes<kLanesOf<T>>(
@@ -165,7 +182,7 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                   sum_x_in_block_lanes +=
                       keep(active, to_value<T>(load(&x[row * N + n], active)), Value<T>(0));
                 });
-            sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            Value<T> sum_x_in_block = across(sum_x_in_block_lanes, Plus());
             const Value<T> mean_x_in_block = sum_x_in_block / count_in_block;
             // One pass along n: sum_d_squared.
             Sum<Value<T>, kLanesOf<T>> sum_d_squared_lanes = Value<T>(0);
@@ -175,7 +192,8 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                   const auto d = to_value<T>(load(&x[row * N + n], active)) - mean_x_in_block;
                   add_product(sum_d_squared_lanes, active, d, d);
                 });
-            sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_squared += across(sum_d_squared_lanes, Plus());
+            // Squares about the mean before and about this block's become those about both.
             if (count_before > Value<T>(0)) {
               const Value<T> mean_apart = mean_x_in_block - sum_x / count_before;
               sum_d_squared += rounded(mean_apart * mean_apart *
@@ -266,28 +284,4 @@ int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define LAYER_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                \
-  extern "C" int64_t layer_norm_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                \
-    BY_SET(return workspace_of_layer_norm<T>(rows, N))                                              \
-  }                                                                                                 \
-  extern "C" int layer_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, const OTHER* beta, \
-                                            STORED* y, int64_t rows, int64_t N, void* workspace,    \
-                                            int64_t workspace_bytes) {                              \
-    BY_SET(return launch_layer_norm<T>(x, gamma, beta, y, rows, N, workspace, workspace_bytes))     \
-  }
-LAYER_NORM_FUNCTIONS(f32, float, float, float)
-LAYER_NORM_FUNCTIONS(f64, double, double, double)
-LAYER_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
-LAYER_NORM_FUNCTIONS(f16, F16, uint16_t, float)
-
-extern "C" const char* layer_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,19 +2,20 @@
 //
 // log_softmax_backward: The gradient of log_softmax by x, given that of y
 //
-// Phase 1 of log_softmax_backward_f32: threads share rows, neighbours along N, where size(N) <=
-//   1048576.
+// Phase 1 of log_softmax_backward_f32: threads share rows, neighbours along N, where size(N) <= 1048576.
 // Phase 2: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Phase 3: one thread computes sum_d_y, unless size(N) <= 1048576.
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: sum_d_y, sum_d_y_part.
 // Bytes that log_softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * rows each of add, sub, mul, exp.
+// Where N <= 15: log_softmax_backward_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "log_softmax_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "log_softmax_backward_openmp.cpp"
@@ -24,9 +25,28 @@
 #include "log_softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define LOG_SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
+  extern "C" int64_t log_softmax_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {         \
+    BY_SET(return workspace_of_log_softmax_backward<T>(rows, N))                                       \
+  }                                                                                                    \
+  extern "C" int log_softmax_backward_##NAME##_openmp(const STORED* y, const STORED* d_y, STORED* d_x, \
+                                                      int64_t rows, int64_t N, void* workspace,        \
+                                                      int64_t workspace_bytes) {                       \
+    BY_SET(return launch_log_softmax_backward<T>(y, d_y, d_x, rows, N, workspace, workspace_bytes))    \
+  }
+LOG_SOFTMAX_BACKWARD_FUNCTIONS(f32, float, float)
+LOG_SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
+LOG_SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+LOG_SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* log_softmax_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -61,9 +81,7 @@ void log_softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogSoftmaxBackwardWorkspace {
-  int64_t sum_d_y_per_row, sum_d_y_part;
-  int64_t bytes = 0;
-
+  int64_t sum_d_y_per_row, sum_d_y_part, bytes = 0;
   explicit LogSoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_d_y_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -80,7 +98,7 @@ void log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d
   Value<T>* const sum_d_y_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_per_row);
   Value<T>* const sum_d_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -94,7 +112,7 @@ void log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d
               n_block, smaller(n_block + 4096, N), [=, &sum_d_y_lanes](int64_t n, auto active) IN_SET {
                 sum_d_y_lanes += keep(active, to_value<T>(load(&d_y[row * N + n], active)), Value<T>(0));
               });
-          sum_d_y += across(sum_d_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y += across(sum_d_y_lanes, Plus());
         }
         // One pass along n: fills d_x.
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -123,7 +141,7 @@ void log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d
                 n_block, smaller(n_block + 4096, n_end), [=, &sum_d_y_lanes](int64_t n, auto active) IN_SET {
                   sum_d_y_lanes += keep(active, to_value<T>(load(&d_y[row * N + n], active)), Value<T>(0));
                 });
-            sum_d_y += across(sum_d_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_y += across(sum_d_y_lanes, Plus());
           }
           sum_d_y_part[n_share * rows + row] = sum_d_y;
         }
@@ -191,28 +209,4 @@ int64_t workspace_of_log_softmax_backward(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define LOG_SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
-  extern "C" int64_t log_softmax_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {         \
-    BY_SET(return workspace_of_log_softmax_backward<T>(rows, N))                                       \
-  }                                                                                                    \
-  extern "C" int log_softmax_backward_##NAME##_openmp(const STORED* y, const STORED* d_y, STORED* d_x, \
-                                                      int64_t rows, int64_t N, void* workspace,        \
-                                                      int64_t workspace_bytes) {                       \
-    BY_SET(return launch_log_softmax_backward<T>(y, d_y, d_x, rows, N, workspace, workspace_bytes))    \
-  }
-LOG_SOFTMAX_BACKWARD_FUNCTIONS(f32, float, float)
-LOG_SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
-LOG_SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
-LOG_SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* log_softmax_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

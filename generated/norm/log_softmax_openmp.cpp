@@ -8,12 +8,13 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: greatest_x, sum_exp_d, greatest_x_part, sum_exp_d_part.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * rows each of add, max, exp; 2 * N * rows of sub; rows of log.
+// Where N <= 15: log_softmax_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "log_softmax.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -25,9 +26,27 @@
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define LOG_SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
+  extern "C" int64_t log_softmax_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
+    BY_SET(return workspace_of_log_softmax<T>(rows, N))                                           \
+  }                                                                                               \
+  extern "C" int log_softmax_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N, \
+                                             void* workspace, int64_t workspace_bytes) {          \
+    BY_SET(return launch_log_softmax<T>(x, y, rows, N, workspace, workspace_bytes))               \
+  }
+LOG_SOFTMAX_FUNCTIONS(f32, float, float)
+LOG_SOFTMAX_FUNCTIONS(f64, double, double)
+LOG_SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
+LOG_SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* log_softmax_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -69,9 +88,7 @@ void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogSoftmaxWorkspace {
-  int64_t greatest_x_per_row, sum_exp_d_per_row, greatest_x_part, sum_exp_d_part;
-  int64_t bytes = 0;
-
+  int64_t greatest_x_per_row, sum_exp_d_per_row, greatest_x_part, sum_exp_d_part, bytes = 0;
   explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     greatest_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -91,7 +108,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
   Value<T>* const greatest_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_part);
   Value<T>* const sum_exp_d_part = reinterpret_cast<Value<T>*>(workspace + space.sum_exp_d_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -109,9 +126,8 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
                 maximum(greatest_x_now_lanes,
                         keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
           });
-          greatest_x_now =
-              maximum(greatest_x_now,
-                      across(greatest_x_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          greatest_x_now = maximum(greatest_x_now, across(greatest_x_now_lanes, Greatest()));
+          // A greater value: what was added up so far is scaled down to it.
           if (greatest_x_now > greatest_x) {
             sum_exp_d = greatest_x > -Value<T>(INFINITY)
                             ? rounded(sum_exp_d * std::exp(greatest_x - greatest_x_now))
@@ -125,7 +141,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
             const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest_x;
             sum_exp_d_lanes += keep(active, exp(d), Value<T>(0));
           });
-          sum_exp_d += across(sum_exp_d_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_exp_d += across(sum_exp_d_lanes, Plus());
         }
         const Value<T> logarithm_sum_exp_d = std::log(sum_exp_d);
         // One pass along n: fills y.
@@ -158,9 +174,8 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
                       maximum(greatest_x_now_lanes,
                               keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
                 });
-            greatest_x_now =
-                maximum(greatest_x_now,
-                        across(greatest_x_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            greatest_x_now = maximum(greatest_x_now, across(greatest_x_now_lanes, Greatest()));
+            // A greater value: what was added up so far is scaled down to it.
             if (greatest_x_now > greatest_x) {
               sum_exp_d = greatest_x > -Value<T>(INFINITY)
                               ? rounded(sum_exp_d * std::exp(greatest_x - greatest_x_now))
@@ -174,7 +189,7 @@ void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char
               const auto d = to_value<T>(load(&x[row * N + n], active)) - greatest_x;
               sum_exp_d_lanes += keep(active, exp(d), Value<T>(0));
             });
-            sum_exp_d += across(sum_exp_d_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_exp_d += across(sum_exp_d_lanes, Plus());
           }
           greatest_x_part[n_share * rows + row] = greatest_x;
           sum_exp_d_part[n_share * rows + row] = sum_exp_d;
@@ -252,27 +267,4 @@ int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define LOG_SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
-  extern "C" int64_t log_softmax_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
-    BY_SET(return workspace_of_log_softmax<T>(rows, N))                                           \
-  }                                                                                               \
-  extern "C" int log_softmax_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N, \
-                                             void* workspace, int64_t workspace_bytes) {          \
-    BY_SET(return launch_log_softmax<T>(x, y, rows, N, workspace, workspace_bytes))               \
-  }
-LOG_SOFTMAX_FUNCTIONS(f32, float, float)
-LOG_SOFTMAX_FUNCTIONS(f64, double, double)
-LOG_SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
-LOG_SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* log_softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

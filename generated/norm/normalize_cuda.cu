@@ -2,9 +2,10 @@
 //
 // normalize: y = x / max(length of the row, eps)
 //
-// Plan of normalize_l1_f32: part of a block, or several, by length, for each of rows, neighbours along
-//   N; what fits of x is read once and stays in shared memory.
+// Plan of normalize_l1_f32: part of a block, or several, by length, for each of rows, neighbours along N;
+//   what fits of x is read once and stays in shared memory.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
+// Operations: N * rows each of add, div, abs; rows of max.
 
 #include "normalize.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL1Workspace {
-  int64_t sum_abs_x_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_abs_x_slots, bytes = 0;
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
     sum_abs_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -44,7 +43,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> sum_abs_x = Value<T>(0);
     Value<T> sum_abs_x_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -56,7 +54,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_abs_x_own += absolute(to_value<T>(x_pack[i]));
       }
     }
-    sum_abs_x = sum_abs_x + team.fold(sum_abs_x_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    Value<T> sum_abs_x = team.fold(sum_abs_x_own, Plus());
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -78,20 +76,14 @@ cudaError_t normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t
   const NormalizeL1Workspace<T> space(rows, N);
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l1_kernel<true, Index, T> : normalize_l1_kernel<false, Index, T>,
-                      shape, workspace + space.sum_abs_x_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? normalize_l1_kernel<true, Index, T> : normalize_l1_kernel<false, Index, T>, shape,
+                     workspace + space.sum_abs_x_slots, stream, x, y, rows, N);
 }
 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL2Workspace {
-  int64_t sum_x_squared_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_x_squared_slots, bytes = 0;
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
     sum_x_squared_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -109,7 +101,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> sum_x_squared = Value<T>(0);
     Value<T> sum_x_squared_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -121,8 +112,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
     }
-    sum_x_squared =
-        sum_x_squared + team.fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    Value<T> sum_x_squared = team.fold(sum_x_squared_own, Plus());
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -144,20 +134,14 @@ cudaError_t normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t
   const NormalizeL2Workspace<T> space(rows, N);
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? normalize_l2_kernel<true, Index, T> : normalize_l2_kernel<false, Index, T>,
-                      shape, workspace + space.sum_x_squared_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? normalize_l2_kernel<true, Index, T> : normalize_l2_kernel<false, Index, T>, shape,
+                     workspace + space.sum_x_squared_slots, stream, x, y, rows, N);
 }
 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeLargestWorkspace {
-  int64_t greatest_abs_x_slots;
-  int64_t bytes = 0;
-
+  int64_t greatest_abs_x_slots, bytes = 0;
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
     greatest_abs_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -176,7 +160,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> greatest_abs_x = -Value<T>(INFINITY);
     Value<T> greatest_abs_x_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -188,9 +171,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) greatest_abs_x_own = maximum(greatest_abs_x_own, absolute(to_value<T>(x_pack[i])));
       }
     }
-    greatest_abs_x = maximum(greatest_abs_x, team.fold(greatest_abs_x_own, [](Value<T> a, Value<T> b) {
-      return Value<T>(maximum(a, b));
-    }));
+    Value<T> greatest_abs_x = team.fold(greatest_abs_x_own, Greatest());
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -212,12 +193,9 @@ cudaError_t normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, in
   const NormalizeLargestWorkspace<T> space(rows, N);
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  if (const cudaError_t error = launch_rows(
-          wide ? normalize_largest_kernel<true, Index, T> : normalize_largest_kernel<false, Index, T>, shape,
-          workspace + space.greatest_abs_x_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(
+      wide ? normalize_largest_kernel<true, Index, T> : normalize_largest_kernel<false, Index, T>, shape,
+      workspace + space.greatest_abs_x_slots, stream, x, y, rows, N);
 }
 
 // Checks the arguments, then runs.

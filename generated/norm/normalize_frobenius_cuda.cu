@@ -2,11 +2,11 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined by the last
-//   block, in order, neighbours along M*N.
-// Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are
-//   aligned.
+// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined by the last block, in
+//   order, neighbours along M*N.
+// Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
 // Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.
+// Operations: N * M each of add, mul, div; 1 each of max, sqrt.
 
 #include "normalize_frobenius.h"
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,11 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeFrobeniusWorkspace {
-  int64_t sum_x_squared;
-  int64_t sum_x_squared_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
+  int64_t sum_x_squared, sum_x_squared_parts, ticket, bytes = 0;
   explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
     (void)M;
     (void)N;
@@ -56,16 +52,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
       if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
     }
   }
-  const Value<T> sum_x_squared_part =
-      block_fold(sum_x_squared_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+  const Value<T> sum_x_squared_part = block_fold(sum_x_squared_own, Plus());
   if (threadIdx.x == 0) sum_x_squared_parts[blockIdx.x] = sum_x_squared_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   Value<T> sum_x_squared_of_thread = Value<T>(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     sum_x_squared_of_thread = sum_x_squared_of_thread + sum_x_squared_parts[part];
   }
-  const Value<T> whole =
-      block_fold(sum_x_squared_of_thread, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+  const Value<T> whole = block_fold(sum_x_squared_of_thread, Plus());
   if (threadIdx.x == 0) sum_x_squared[0] = whole;
   __syncthreads();
   const Value<T> length = sqrt(sum_x_squared[0]);
@@ -98,30 +92,21 @@ cudaError_t normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored
     const bool wide = aligned({x});
     const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
                   chunks = larger(ceil_div(M * N, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
+    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
       return error;
-    if (const cudaError_t error = launch(wide ? normalize_frobenius_part1_kernel<true, Index, T>
-                                              : normalize_frobenius_part1_kernel<false, Index, T>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M,
-                                         N, reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared),
-                                         reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const int elements = aligned({x, y}) ? 16 / kBytes<T> : 1;
-    const int64_t groups = ceil_div(M * N, elements);
     if (const cudaError_t error =
-            launch(elements == 16 / kBytes<T> ? normalize_frobenius_part2_kernel<16 / kBytes<T>, Index, T>
-                                              : normalize_frobenius_part2_kernel<1, Index, T>,
-                   ceil_div(groups, 256), 256, 0, stream, x, y, M, N,
-                   reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared));
-        error != cudaSuccess)
+            launch(wide ? normalize_frobenius_part1_kernel<true, Index, T>
+                        : normalize_frobenius_part1_kernel<false, Index, T>,
+                   chunks, block_threads(chunk, chunks), 512, stream, x, frobenius, M, N,
+                   workspace + space.sum_x_squared, workspace + space.sum_x_squared_parts,
+                   workspace + space.ticket, chunk))
       return error;
   }
-  return cudaSuccess;
+  const int elements = aligned({x, y}) ? 16 / kBytes<T> : 1;
+  const int64_t groups = ceil_div(M * N, elements);
+  return launch(elements == 16 / kBytes<T> ? normalize_frobenius_part2_kernel<16 / kBytes<T>, Index, T>
+                                           : normalize_frobenius_part2_kernel<1, Index, T>,
+                ceil_div(groups, 256), 256, 0, stream, x, y, M, N, workspace + space.sum_x_squared);
 }
 
 // Checks the arguments, then runs.

@@ -2,16 +2,17 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1 of normalize_frobenius_f32: one thread computes sum_x_squared.
-// Phase 2: chunks of M*N are folded at once, then combined in order, neighbours along M*N.
-// Phase 3: one thread computes frobenius.
-// Phase 4: threads share M*N, neighbours along M*N.
+// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined in order, neighbours
+//   along M*N.
+// Phase 2: one thread computes frobenius.
+// Phase 3: threads share M*N, neighbours along M*N.
 // Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.
+// Operations: N * M each of add, mul, div; 1 each of max, sqrt.
 
 #include "normalize_frobenius.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -23,9 +24,28 @@
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define NORMALIZE_FROBENIUS_FUNCTIONS(NAME, T, STORED)                                              \
+  extern "C" int64_t normalize_frobenius_##NAME##_openmp_workspace(int64_t M, int64_t N) {          \
+    BY_SET(return workspace_of_normalize_frobenius<T>(M, N))                                        \
+  }                                                                                                 \
+  extern "C" int normalize_frobenius_##NAME##_openmp(const STORED* x, STORED* frobenius, STORED* y, \
+                                                     int64_t M, int64_t N, void* workspace,         \
+                                                     int64_t workspace_bytes) {                     \
+    BY_SET(return launch_normalize_frobenius<T>(x, frobenius, y, M, N, workspace, workspace_bytes)) \
+  }
+NORMALIZE_FROBENIUS_FUNCTIONS(f32, float, float)
+NORMALIZE_FROBENIUS_FUNCTIONS(f64, double, double)
+NORMALIZE_FROBENIUS_FUNCTIONS(bf16, BF16, uint16_t)
+NORMALIZE_FROBENIUS_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* normalize_frobenius_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -37,9 +57,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeFrobeniusWorkspace {
-  int64_t sum_x_squared_parts;
-  int64_t bytes = 0;
-
+  int64_t sum_x_squared_parts, bytes = 0;
   explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
     (void)M;
     (void)N;
@@ -67,7 +85,7 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
                                  const auto x_here = to_value<T>(load_once(&x[mn], active));
                                  add_product(sum_x_squared_lanes, active, x_here, x_here);
                                });
-        sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_x_squared += across(sum_x_squared_lanes, Plus());
       }
       sum_x_squared_parts[mn_first / mn_chunk] = sum_x_squared;
     }
@@ -119,28 +137,4 @@ int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define NORMALIZE_FROBENIUS_FUNCTIONS(NAME, T, STORED)                                              \
-  extern "C" int64_t normalize_frobenius_##NAME##_openmp_workspace(int64_t M, int64_t N) {          \
-    BY_SET(return workspace_of_normalize_frobenius<T>(M, N))                                        \
-  }                                                                                                 \
-  extern "C" int normalize_frobenius_##NAME##_openmp(const STORED* x, STORED* frobenius, STORED* y, \
-                                                     int64_t M, int64_t N, void* workspace,         \
-                                                     int64_t workspace_bytes) {                     \
-    BY_SET(return launch_normalize_frobenius<T>(x, frobenius, y, M, N, workspace, workspace_bytes)) \
-  }
-NORMALIZE_FROBENIUS_FUNCTIONS(f32, float, float)
-NORMALIZE_FROBENIUS_FUNCTIONS(f64, double, double)
-NORMALIZE_FROBENIUS_FUNCTIONS(bf16, BF16, uint16_t)
-NORMALIZE_FROBENIUS_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* normalize_frobenius_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

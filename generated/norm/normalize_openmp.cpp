@@ -8,12 +8,13 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: sum_abs_x, sum_abs_x_part.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * rows each of add, div, abs; rows of max.
+// Where N <= 15: normalize_l1_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "normalize.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -25,9 +26,36 @@
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define NORMALIZE_FUNCTIONS(NAME, SPACE, T, STORED, KERNEL)                                         \
+  extern "C" int64_t normalize_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                 \
+    BY_SET(return workspace_of_normalize<SPACE<T>>(rows, N))                                        \
+  }                                                                                                 \
+  extern "C" int normalize_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N,     \
+                                           void* workspace, int64_t workspace_bytes) {              \
+    BY_SET(return launch_normalize<SPACE<T>>(x, y, rows, N, workspace, workspace_bytes,             \
+                                             normalize_##KERNEL##_short<T>, normalize_##KERNEL<T>)) \
+  }
+NORMALIZE_FUNCTIONS(l1_f32, NormalizeL1Workspace, float, float, l1)
+NORMALIZE_FUNCTIONS(l1_f64, NormalizeL1Workspace, double, double, l1)
+NORMALIZE_FUNCTIONS(l1_bf16, NormalizeL1Workspace, BF16, uint16_t, l1)
+NORMALIZE_FUNCTIONS(l1_f16, NormalizeL1Workspace, F16, uint16_t, l1)
+NORMALIZE_FUNCTIONS(l2_f32, NormalizeL2Workspace, float, float, l2)
+NORMALIZE_FUNCTIONS(l2_f64, NormalizeL2Workspace, double, double, l2)
+NORMALIZE_FUNCTIONS(l2_bf16, NormalizeL2Workspace, BF16, uint16_t, l2)
+NORMALIZE_FUNCTIONS(l2_f16, NormalizeL2Workspace, F16, uint16_t, l2)
+NORMALIZE_FUNCTIONS(largest_f32, NormalizeLargestWorkspace, float, float, largest)
+NORMALIZE_FUNCTIONS(largest_f64, NormalizeLargestWorkspace, double, double, largest)
+NORMALIZE_FUNCTIONS(largest_bf16, NormalizeLargestWorkspace, BF16, uint16_t, largest)
+NORMALIZE_FUNCTIONS(largest_f16, NormalizeLargestWorkspace, F16, uint16_t, largest)
+
+extern "C" const char* normalize_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -62,9 +90,7 @@ void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL1Workspace {
-  int64_t sum_abs_x_per_row, sum_abs_x_part;
-  int64_t bytes = 0;
-
+  int64_t sum_abs_x_per_row, sum_abs_x_part, bytes = 0;
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -80,7 +106,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
   Value<T>* const sum_abs_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_abs_x_per_row);
   Value<T>* const sum_abs_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -95,7 +121,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
                 sum_abs_x_lanes +=
                     keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), Value<T>(0));
               });
-          sum_abs_x += across(sum_abs_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_abs_x += across(sum_abs_x_lanes, Plus());
         }
         // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -126,7 +152,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
                                          keep(active, absolute(to_value<T>(load(&x[row * N + n], active))),
                                               Value<T>(0));
                                    });
-            sum_abs_x += across(sum_abs_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_abs_x += across(sum_abs_x_lanes, Plus());
           }
           sum_abs_x_part[n_share * rows + row] = sum_abs_x;
         }
@@ -191,9 +217,7 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeL2Workspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -210,7 +234,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
       reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_per_row);
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -225,7 +249,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
                                    const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                                    add_product(sum_x_squared_lanes, active, x_here, x_here);
                                  });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
         }
         const Value<T> fixed_root_sum_x_squared = maximum(std::sqrt(sum_x_squared), Value<T>(1e-12));
         // One pass along n: fills y.
@@ -256,7 +280,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
                                      const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                                      add_product(sum_x_squared_lanes, active, x_here, x_here);
                                    });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
           }
           sum_x_squared_part[n_share * rows + row] = sum_x_squared;
         }
@@ -321,9 +345,7 @@ void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int
 // Where the intermediates lie in the workspace.
 template <class T>
 struct NormalizeLargestWorkspace {
-  int64_t greatest_abs_x_per_row, greatest_abs_x_part;
-  int64_t bytes = 0;
-
+  int64_t greatest_abs_x_per_row, greatest_abs_x_part, bytes = 0;
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     greatest_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -340,13 +362,12 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
       reinterpret_cast<Value<T>*>(workspace + space.greatest_abs_x_per_row);
   Value<T>* const greatest_abs_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> greatest_abs_x = -Value<T>(INFINITY);
         // One pass along n: greatest_abs_x.
         Extreme<Value<T>, kLanesOf<T>> greatest_abs_x_lanes = -Value<T>(INFINITY);
         for_lanes<kLanesOf<T>>(0, N, [=, &greatest_abs_x_lanes](int64_t n, auto active) IN_SET {
@@ -354,8 +375,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
               greatest_abs_x_lanes,
               keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
         });
-        greatest_abs_x = maximum(greatest_abs_x, across(greatest_abs_x_lanes,
-                                                        [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        Value<T> greatest_abs_x = across(greatest_abs_x_lanes, Greatest());
         // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
           prefetch(&x[row_ahead * N + n]);
@@ -373,7 +393,6 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t row = 0; row < rows; ++row) {
-          Value<T> greatest_abs_x = -Value<T>(INFINITY);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: greatest_abs_x.
@@ -383,9 +402,7 @@ void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
                 greatest_abs_x_lanes,
                 keep(active, absolute(to_value<T>(load(&x[row * N + n], active))), -Value<T>(INFINITY)));
           });
-          greatest_abs_x =
-              maximum(greatest_abs_x,
-                      across(greatest_abs_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          Value<T> greatest_abs_x = across(greatest_abs_x_lanes, Greatest());
           greatest_abs_x_part[n_share * rows + row] = greatest_abs_x;
         }
       }
@@ -451,36 +468,4 @@ int64_t workspace_of_normalize(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define NORMALIZE_FUNCTIONS(NAME, SPACE, T, STORED, KERNEL)                                         \
-  extern "C" int64_t normalize_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                 \
-    BY_SET(return workspace_of_normalize<SPACE<T>>(rows, N))                                        \
-  }                                                                                                 \
-  extern "C" int normalize_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N,     \
-                                           void* workspace, int64_t workspace_bytes) {              \
-    BY_SET(return launch_normalize<SPACE<T>>(x, y, rows, N, workspace, workspace_bytes,             \
-                                             normalize_##KERNEL##_short<T>, normalize_##KERNEL<T>)) \
-  }
-NORMALIZE_FUNCTIONS(l1_f32, NormalizeL1Workspace, float, float, l1)
-NORMALIZE_FUNCTIONS(l1_f64, NormalizeL1Workspace, double, double, l1)
-NORMALIZE_FUNCTIONS(l1_bf16, NormalizeL1Workspace, BF16, uint16_t, l1)
-NORMALIZE_FUNCTIONS(l1_f16, NormalizeL1Workspace, F16, uint16_t, l1)
-NORMALIZE_FUNCTIONS(l2_f32, NormalizeL2Workspace, float, float, l2)
-NORMALIZE_FUNCTIONS(l2_f64, NormalizeL2Workspace, double, double, l2)
-NORMALIZE_FUNCTIONS(l2_bf16, NormalizeL2Workspace, BF16, uint16_t, l2)
-NORMALIZE_FUNCTIONS(l2_f16, NormalizeL2Workspace, F16, uint16_t, l2)
-NORMALIZE_FUNCTIONS(largest_f32, NormalizeLargestWorkspace, float, float, largest)
-NORMALIZE_FUNCTIONS(largest_f64, NormalizeLargestWorkspace, double, double, largest)
-NORMALIZE_FUNCTIONS(largest_bf16, NormalizeLargestWorkspace, BF16, uint16_t, largest)
-NORMALIZE_FUNCTIONS(largest_f16, NormalizeLargestWorkspace, F16, uint16_t, largest)
-
-extern "C" const char* normalize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -11,37 +11,35 @@
 //   rms = sqrt(mean(x * x, N));
 //   y = rms > 0 ? x / rms : 0;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32. Whole numbers wrap around at the width that they are
-//   computed in.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it. Several blocks may share a row. They must run at once: a device, or a part of one, that has no
-//   room for them shares rows in other ways, with other roundings, or answers with its error. What is
-//   wrong with entries of tables gets into *table_status, in device memory, if it is not null: of
-//   several things the one with the greatest status, and none that is less than what is there. Set it
-//   to 0 before. Entries that must be unique, or that may not come back, are not looked at. Whatever
-//   the entries, nothing outside the arrays is touched, and no loop is endless; results of wrong ones
-//   mean nothing.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32. Whole numbers wrap around at the width that they are computed in.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it. Several blocks may share a row.
+//   They must run at once: a device, or a part of one, that has no room for them shares rows in other ways,
+//   with other roundings, or answers with its error. What is wrong with entries of tables gets into
+//   *table_status, in device memory, if it is not null: of several things the one with the greatest status,
+//   and none that is less than what is there. Set it to 0 before. Entries that must be unique, or that may
+//   not come back, are not looked at. Whatever the entries, nothing outside the arrays is touched, and no
+//   loop is endless; results of wrong ones mean nothing.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   ragged_mean_square_error explains it.
 
@@ -98,6 +96,27 @@ const char* ragged_mean_square_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct ragged_mean_square_arguments {
+  const int64_t* row_start = nullptr;
+  const float* x = nullptr;
+  float* rms = nullptr;
+  float* y = nullptr;
+  int64_t B = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int ragged_mean_square_cuda(const ragged_mean_square_arguments& a, int32_t* table_status,
+                                     void* stream) {
+    return ragged_mean_square_cuda(a.row_start, a.x, a.rms, a.y, a.B, a.N, table_status, a.workspace,
+                                   a.workspace_bytes, stream);
+  }
+  friend int ragged_mean_square_openmp(const ragged_mean_square_arguments& a) {
+    return ragged_mean_square_openmp(a.row_start, a.x, a.rms, a.y, a.B, a.N, a.workspace, a.workspace_bytes);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -137,29 +156,3 @@ static inline const char* ragged_mean_square_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct ragged_mean_square_arguments {
-  const int64_t* row_start = nullptr;
-  const float* x = nullptr;
-  float* rms = nullptr;
-  float* y = nullptr;
-  int64_t B = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int ragged_mean_square_cuda(const ragged_mean_square_arguments& a, int32_t* table_status,
-                                     void* stream) {
-    return ragged_mean_square_cuda(a.row_start, a.x, a.rms, a.y, a.B, a.N, table_status, a.workspace,
-                                   a.workspace_bytes, stream);
-  }
-  friend int ragged_mean_square_openmp(const ragged_mean_square_arguments& a) {
-    return ragged_mean_square_openmp(a.row_start, a.x, a.rms, a.y, a.B, a.N, a.workspace, a.workspace_bytes);
-  }
-};
-
-#endif

@@ -4,6 +4,7 @@
 //
 // Plan: part of a block, or several, by length, for each of B, neighbours along N.
 // Bytes that ragged_mean_square must move: 4 * N read, 4 * N + 4 * B written.
+// Operations: N each of add, mul, div; B of sqrt.
 
 #include "ragged_mean_square.h"
 
@@ -11,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -21,9 +22,7 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct RaggedMeanSquareWorkspace {
-  int64_t sum_x_squared_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_x_squared_slots, bytes = 0;
   explicit RaggedMeanSquareWorkspace(int64_t B, int64_t N) {
     sum_x_squared_slots = reserve(bytes, RowShape(ceil_div(N, larger(B, 1)), 1, B, 0, 128).slot_bytes, 1);
   }
@@ -43,13 +42,11 @@ __global__ void __launch_bounds__(512, 1)
     const Index row_chunk = Index(ceil_div(n_count, int64_t(team.chunks) * 16) * 16);
     const Index first = Index(blockIdx.x % team.chunks) * row_chunk;
     const Index last = Index(smaller(first + row_chunk, n_count));
-    float sum_x_squared = 0.0f;
     float sum_x_squared_own = 0.0f;
     for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
       sum_x_squared_own += x[n_start + n] * x[n_start + n];
     }
-    sum_x_squared = sum_x_squared +
-                    team.fold(sum_x_squared_own, [](float one, float other) { return float(one + other); });
+    float sum_x_squared = team.fold(sum_x_squared_own, Plus());
     const float rms_here = sqrtf(sum_x_squared / float(n_count));
     if (writes) rms[b] = rms_here;
     for (Index n = first + Index(threadIdx.x); n < last; n += Index(blockDim.x)) {
@@ -64,12 +61,8 @@ cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* 
   (void)table_status;
   const RaggedMeanSquareWorkspace space(B, N);
   const RowShape shape(ceil_div(N, larger(B, 1)), 1, B, 0, 128);
-  if (const cudaError_t error =
-          launch_rows(ragged_mean_square_kernel<Index>, shape, workspace + space.sum_x_squared_slots, stream,
-                      row_start, x, rms, y, B, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(ragged_mean_square_kernel<Index>, shape, workspace + space.sum_x_squared_slots, stream,
+                     row_start, x, rms, y, B, N);
 }
 
 // Notes in table_status what the tables do not keep to.

@@ -8,11 +8,12 @@
 // Phase 4: threads share N_shares, B, neighbours along N, unless size(N) <= 1048576 * size(B).
 // Through the workspace: rms_here, sum_x_squared_part.
 // Bytes that ragged_mean_square must move: 4 * N read, 4 * N + 4 * B written.
+// Operations: N each of add, mul, div; B of sqrt.
 
 #include "ragged_mean_square.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -24,9 +25,21 @@
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N) {
+  BY_SET(return workspace_of_ragged_mean_square(B, N))
+}
+extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y,
+                                         int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_ragged_mean_square(row_start, x, rms, y, B, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* ragged_mean_square_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -37,9 +50,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RaggedMeanSquareWorkspace {
-  int64_t rms_here_per_b, sum_x_squared_part;
-  int64_t bytes = 0;
-
+  int64_t rms_here_per_b, sum_x_squared_part, bytes = 0;
   explicit RaggedMeanSquareWorkspace(int64_t B, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, B)), ceil_div(N, 16384)));
     rms_here_per_b = reserve(bytes, B, 4);
@@ -55,7 +66,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
   float* const rms_here_per_b = reinterpret_cast<float*>(workspace + space.rms_here_per_b);
   float* const sum_x_squared_part = reinterpret_cast<float*>(workspace + space.sum_x_squared_part);
   if (N <= 1048576 * B) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = N * 4 >= kBeyondCaches;
     in_parallel(N > 16384, [&]() IN_SET {
       OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
@@ -71,8 +82,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
                                 const auto x_here = load_once(&x[n_start + n], active);
                                 add_product(sum_x_squared_lanes, active, x_here, x_here);
                               });
-          sum_x_squared +=
-              across(sum_x_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
         }
         const float rms_here = std::sqrt(sum_x_squared / float(n_count));
         rms[b] = rms_here;
@@ -105,8 +115,7 @@ void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, fl
                                   const auto x_here = load_once(&x[n_start + n], active);
                                   add_product(sum_x_squared_lanes, active, x_here, x_here);
                                 });
-            sum_x_squared +=
-                across(sum_x_squared_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
           }
           sum_x_squared_part[n_share * B + b] = sum_x_squared;
         }
@@ -178,21 +187,4 @@ int64_t workspace_of_ragged_mean_square(int64_t B, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N) {
-  BY_SET(return workspace_of_ragged_mean_square(B, N))
-}
-extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* x, float* rms, float* y,
-                                         int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_ragged_mean_square(row_start, x, rms, y, B, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* ragged_mean_square_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,26 +2,26 @@
 //
 // rms_norm_backward: The gradient of rms_norm by x and gamma, given that of y
 //
-// Phase 1 of rms_norm_backward_f32: threads share rows_shares, neighbours along N, where size(N) <=
-//   349525 and there are several rows_shares.
-// Phase 2: threads share rows, neighbours along N, where size(N) <= 349525 and there is one of
-//   rows_shares.
+// Phase 1 of rms_norm_backward_f32: threads share rows_shares, neighbours along N, where size(N) <= 349525
+//   and there are several rows_shares.
+// Phase 2: threads share rows, neighbours along N, where size(N) <= 349525 and there is one of rows_shares.
 // Phase 3: threads share N_shares, rows, neighbours along N, unless size(N) <= 349525.
 // Phase 4: one thread computes scale_x_here, scale_x, sum_d_y_x_gamma, unless size(N) <= 349525.
 // Phase 5: threads share N_shares, rows, neighbours along N, unless size(N) <= 349525.
-// Phase 6: threads share rows_shares, N, neighbours along N, unless size(N) <= 349525 and there are
-//   several rows_shares.
+// Phase 6: threads share rows_shares, N, neighbours along N, unless size(N) <= 349525 and there are several
+//   rows_shares.
 // Phase 7: threads share N, neighbours along N.
 // Kept by each worker: sum_d_y_product_x, sum_d_y_product_x_in_block.
-// Through the workspace: scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma, scale_x_here,
-//   sum_x_squared_part, sum_d_y_x_gamma_part.
+// Through the workspace: scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma, scale_x_here, sum_x_squared_part,
+//   sum_d_y_x_gamma_part.
 // Bytes that rms_norm_backward_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
-// Where an output is not wanted: one step after the other.
+// Operations: 3 * N * rows + rows of add; N * rows of sub; 9 * N * rows of mul; rows of rsqrt.
+// Where an output is not wanted: rms_norm_backward_in_part does one step after the other.
 
 #include "rms_norm_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <algorithm>
 #include <cmath>
@@ -34,9 +34,65 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<float>,
+                                               RmsNormBackwardInPartWorkspace<float>>(rows, N))
+}
+extern "C" int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float* d_y, float* d_x,
+                                            float* d_gamma, int64_t rows, int64_t N, void* workspace,
+                                            int64_t workspace_bytes) {
+  BY_SET(
+      return launch_rms_norm_backward<RmsNormBackwardWorkspace<float>, RmsNormBackwardInPartWorkspace<float>>(
+          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward<float>,
+          rms_norm_backward_in_part<float>))
+}
+
+extern "C" int64_t rms_norm_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<double>,
+                                               RmsNormBackwardInPartWorkspace<double>>(rows, N))
+}
+extern "C" int rms_norm_backward_f64_openmp(const double* x, const double* gamma, const double* d_y,
+                                            double* d_x, double* d_gamma, int64_t rows, int64_t N,
+                                            void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_rms_norm_backward<RmsNormBackwardWorkspace<double>,
+                                         RmsNormBackwardInPartWorkspace<double>>(
+      x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward<double>,
+      rms_norm_backward_in_part<double>))
+}
+
+extern "C" int64_t rms_norm_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardKernelWorkspace,
+                                               RmsNormBackwardKernelInPartWorkspace>(rows, N))
+}
+extern "C" int rms_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y,
+                                             uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
+                                             void* workspace, int64_t workspace_bytes) {
+  BY_SET(
+      return launch_rms_norm_backward<RmsNormBackwardKernelWorkspace, RmsNormBackwardKernelInPartWorkspace>(
+          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward_kernel<BF16>,
+          rms_norm_backward_kernel_in_part<BF16>))
+}
+
+extern "C" int64_t rms_norm_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardKernelWorkspace,
+                                               RmsNormBackwardKernelInPartWorkspace>(rows, N))
+}
+extern "C" int rms_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y,
+                                            uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
+                                            void* workspace, int64_t workspace_bytes) {
+  BY_SET(
+      return launch_rms_norm_backward<RmsNormBackwardKernelWorkspace, RmsNormBackwardKernelInPartWorkspace>(
+          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward_kernel<F16>,
+          rms_norm_backward_kernel_in_part<F16>))
+}
+
+extern "C" const char* rms_norm_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -49,9 +105,8 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct RmsNormBackwardWorkspace {
   int64_t scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma_per_row, scale_x_here_per_row, sum_x_squared_part,
-      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads,
+      thread_bytes = 0, bytes = 0;
   explicit RmsNormBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
@@ -117,8 +172,8 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
                     add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
                                 load(&gamma[n], active));
                   });
-              sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_x_squared += across(sum_x_squared_lanes, Plus());
+              sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
             }
             const T scale_x_here = rsqrt(sum_x_squared / T(N) + T(1e-06));
             // One pass along n: fills d_x.
@@ -169,8 +224,8 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
                 add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
                             load(&gamma[n], active));
               });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
         }
         const T scale_x_here = rsqrt(sum_x_squared / T(N) + T(1e-06));
         scale_x[row] = scale_x_here;
@@ -209,8 +264,8 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
                   add_product(sum_d_y_x_gamma_lanes, active, load(&d_y[row * N + n], active) * x_here,
                               load(&gamma[n], active));
                 });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
+            sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
           }
           sum_x_squared_part[n_share * rows + row] = sum_x_squared;
           sum_d_y_x_gamma_part[n_share * rows + row] = sum_d_y_x_gamma;
@@ -323,9 +378,7 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RmsNormBackwardInPartWorkspace {
-  int64_t scale_x;
-  int64_t bytes = 0;
-
+  int64_t scale_x, bytes = 0;
   explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
     (void)N;
     scale_x = reserve(bytes, rows, kBytes<T>);
@@ -354,7 +407,7 @@ void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x,
                                  const auto x_here = load_once(&x[row * N + n], active);
                                  add_product(sum_x_squared_lanes, active, x_here, x_here);
                                });
-        sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_x_squared += across(sum_x_squared_lanes, Plus());
       }
       const T scale_x_here = rsqrt(sum_x_squared / T(N) + T(1e-06));
       scale_x[row] = scale_x_here;
@@ -370,7 +423,7 @@ void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x,
                                        load(&d_y[row * N + n], active) * load(&x[row * N + n], active),
                                        load(&gamma[n], active));
                                  });
-          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
         }
         // One pass along n: fills d_x.
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -406,9 +459,8 @@ void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x,
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardKernelWorkspace {
   int64_t scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma_per_row, scale_x_here_per_row, sum_x_squared_part,
-      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads,
+      thread_bytes = 0, bytes = 0;
   explicit RmsNormBackwardKernelWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
@@ -475,8 +527,8 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
                                                     to_value<T>(load(&d_y[row * N + n], active)) * x_here,
                                                     load(&gamma[n], active));
                                       });
-              sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-              sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+              sum_x_squared += across(sum_x_squared_lanes, Plus());
+              sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
             }
             const float scale_x_here = rsqrt(sum_x_squared / float(N) + 1e-06f);
             // One pass along n: fills d_x.
@@ -527,8 +579,8 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
                 add_product(sum_d_y_x_gamma_lanes, active,
                             to_value<T>(load(&d_y[row * N + n], active)) * x_here, load(&gamma[n], active));
               });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
         }
         const float scale_x_here = rsqrt(sum_x_squared / float(N) + 1e-06f);
         scale_x[row] = scale_x_here;
@@ -567,8 +619,8 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
                   add_product(sum_d_y_x_gamma_lanes, active,
                               to_value<T>(load(&d_y[row * N + n], active)) * x_here, load(&gamma[n], active));
                 });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
+            sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
           }
           sum_x_squared_part[n_share * rows + row] = sum_x_squared;
           sum_d_y_x_gamma_part[n_share * rows + row] = sum_d_y_x_gamma;
@@ -680,9 +732,7 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
 
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardKernelInPartWorkspace {
-  int64_t scale_x;
-  int64_t bytes = 0;
-
+  int64_t scale_x, bytes = 0;
   explicit RmsNormBackwardKernelInPartWorkspace(int64_t rows, int64_t N) {
     (void)N;
     scale_x = reserve(bytes, rows, 4);
@@ -712,7 +762,7 @@ void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, con
                               const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                               add_product(sum_x_squared_lanes, active, x_here, x_here);
                             });
-        sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+        sum_x_squared += across(sum_x_squared_lanes, Plus());
       }
       const float scale_x_here = rsqrt(sum_x_squared / float(N) + 1e-06f);
       scale_x[row] = scale_x_here;
@@ -728,7 +778,7 @@ void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, con
                                                 to_value<T>(load(&x[row * N + n], active)),
                                             load(&gamma[n], active));
                               });
-          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y_x_gamma += across(sum_d_y_x_gamma_lanes, Plus());
         }
         // One pass along n: fills d_x.
         for_lines<kLanes32>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -774,7 +824,7 @@ int launch_rms_norm_backward(const XElement* x, const GammaElement* gamma, const
                           {4, d_x, {rows, N}, kMayBeNull},
                           {5, d_gamma, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr) {
     const Space space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
@@ -793,71 +843,10 @@ int launch_rms_norm_backward(const XElement* x, const GammaElement* gamma, const
 template <class Space, class SpaceInPart>
 int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
-  if ((rows == 0 || N == 0) && N == 0) return 0;
+  if (N == 0) return 0;
   return std::max(bytes_of_team(Space(rows, N)), SpaceInPart(rows, N).bytes);
 }
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<float>,
-                                               RmsNormBackwardInPartWorkspace<float>>(rows, N))
-}
-extern "C" int rms_norm_backward_f32_openmp(const float* x, const float* gamma, const float* d_y, float* d_x,
-                                            float* d_gamma, int64_t rows, int64_t N, void* workspace,
-                                            int64_t workspace_bytes) {
-  BY_SET(
-      return launch_rms_norm_backward<RmsNormBackwardWorkspace<float>, RmsNormBackwardInPartWorkspace<float>>(
-          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward<float>,
-          rms_norm_backward_in_part<float>))
-}
-
-extern "C" int64_t rms_norm_backward_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<double>,
-                                               RmsNormBackwardInPartWorkspace<double>>(rows, N))
-}
-extern "C" int rms_norm_backward_f64_openmp(const double* x, const double* gamma, const double* d_y,
-                                            double* d_x, double* d_gamma, int64_t rows, int64_t N,
-                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_rms_norm_backward<RmsNormBackwardWorkspace<double>,
-                                         RmsNormBackwardInPartWorkspace<double>>(
-      x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward<double>,
-      rms_norm_backward_in_part<double>))
-}
-
-extern "C" int64_t rms_norm_backward_bf16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardKernelWorkspace,
-                                               RmsNormBackwardKernelInPartWorkspace>(rows, N))
-}
-extern "C" int rms_norm_backward_bf16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y,
-                                             uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
-                                             void* workspace, int64_t workspace_bytes) {
-  BY_SET(
-      return launch_rms_norm_backward<RmsNormBackwardKernelWorkspace, RmsNormBackwardKernelInPartWorkspace>(
-          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward_kernel<BF16>,
-          rms_norm_backward_kernel_in_part<BF16>))
-}
-
-extern "C" int64_t rms_norm_backward_f16_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardKernelWorkspace,
-                                               RmsNormBackwardKernelInPartWorkspace>(rows, N))
-}
-extern "C" int rms_norm_backward_f16_openmp(const uint16_t* x, const float* gamma, const uint16_t* d_y,
-                                            uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
-                                            void* workspace, int64_t workspace_bytes) {
-  BY_SET(
-      return launch_rms_norm_backward<RmsNormBackwardKernelWorkspace, RmsNormBackwardKernelInPartWorkspace>(
-          x, gamma, d_y, d_x, d_gamma, rows, N, workspace, workspace_bytes, rms_norm_backward_kernel<F16>,
-          rms_norm_backward_kernel_in_part<F16>))
-}
-
-extern "C" const char* rms_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -8,12 +8,13 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * rows + rows of add; 3 * N * rows of mul; rows of rsqrt.
+// Where N <= 15: rms_norm_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "rms_norm.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "rms_norm_openmp.cpp"
@@ -23,9 +24,27 @@
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define RMS_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                      \
+  extern "C" int64_t rms_norm_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                      \
+    BY_SET(return workspace_of_rms_norm<T>(rows, N))                                                    \
+  }                                                                                                     \
+  extern "C" int rms_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, STORED* y, int64_t rows, \
+                                          int64_t N, void* workspace, int64_t workspace_bytes) {        \
+    BY_SET(return launch_rms_norm<T>(x, gamma, y, rows, N, workspace, workspace_bytes))                 \
+  }
+RMS_NORM_FUNCTIONS(f32, float, float, float)
+RMS_NORM_FUNCTIONS(f64, double, double, double)
+RMS_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
+RMS_NORM_FUNCTIONS(f16, F16, uint16_t, float)
+
+extern "C" const char* rms_norm_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -62,9 +81,7 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RmsNormWorkspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
   explicit RmsNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -82,7 +99,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
       reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_per_row);
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -97,7 +114,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
                                    const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                                    add_product(sum_x_squared_lanes, active, x_here, x_here);
                                  });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
         }
         const Value<T> root_sum_x_squared = rsqrt(sum_x_squared / Value<T>(N) + Value<T>(1e-06));
         // One pass along n: fills y.
@@ -128,7 +145,7 @@ void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t r
                                      const auto x_here = to_value<T>(load_once(&x[row * N + n], active));
                                      add_product(sum_x_squared_lanes, active, x_here, x_here);
                                    });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
           }
           sum_x_squared_part[n_share * rows + row] = sum_x_squared;
         }
@@ -196,27 +213,4 @@ int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define RMS_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                      \
-  extern "C" int64_t rms_norm_##NAME##_openmp_workspace(int64_t rows, int64_t N) {                      \
-    BY_SET(return workspace_of_rms_norm<T>(rows, N))                                                    \
-  }                                                                                                     \
-  extern "C" int rms_norm_##NAME##_openmp(const STORED* x, const OTHER* gamma, STORED* y, int64_t rows, \
-                                          int64_t N, void* workspace, int64_t workspace_bytes) {        \
-    BY_SET(return launch_rms_norm<T>(x, gamma, y, rows, N, workspace, workspace_bytes))                 \
-  }
-RMS_NORM_FUNCTIONS(f32, float, float, float)
-RMS_NORM_FUNCTIONS(f64, double, double, double)
-RMS_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
-RMS_NORM_FUNCTIONS(f16, F16, uint16_t, float)
-
-extern "C" const char* rms_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -10,33 +10,33 @@
 // Each element, by named axes:
 //   d_x = (d_y - dot(d_y, y, N)) * y;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked. bf16 and f16 are uint16_t.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked. bf16 and f16 are uint16_t.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it. Several blocks may share a row. They must run at once: a device, or a part of one, that has no
-//   room for them shares rows in other ways, with other roundings, or answers with its error.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   softmax_backward_error explains it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it. Several blocks may share a row.
+//   They must run at once: a device, or a part of one, that has no room for them shares rows in other ways,
+//   with other roundings, or answers with its error.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; softmax_backward_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -113,6 +113,33 @@ const char* softmax_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct softmax_backward_arguments {
+  const T* y = nullptr;
+  const T* d_y = nullptr;
+  T* d_x = nullptr;
+  int64_t rows = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int softmax_backward_cuda(const softmax_backward_arguments& a, void* stream) {
+    return kCuda(a.y, a.d_y, a.d_x, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
+  }
+  friend int softmax_backward_openmp(const softmax_backward_arguments& a) {
+    return kOpenmp(a.y, a.d_y, a.d_x, a.rows, a.N, a.workspace, a.workspace_bytes);
+  }
+};
+using softmax_backward_f32_arguments =
+    softmax_backward_arguments<float, softmax_backward_f32_cuda, softmax_backward_f32_openmp>;
+using softmax_backward_f64_arguments =
+    softmax_backward_arguments<double, softmax_backward_f64_cuda, softmax_backward_f64_openmp>;
+using softmax_backward_bf16_arguments =
+    softmax_backward_arguments<uint16_t, softmax_backward_bf16_cuda, softmax_backward_bf16_openmp>;
+using softmax_backward_f16_arguments =
+    softmax_backward_arguments<uint16_t, softmax_backward_f16_cuda, softmax_backward_f16_openmp>;
+
 #endif
 
 // What a status means.
@@ -143,35 +170,3 @@ static inline const char* softmax_backward_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct softmax_backward_arguments {
-  const T* y = nullptr;
-  const T* d_y = nullptr;
-  T* d_x = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int softmax_backward_cuda(const softmax_backward_arguments& a, void* stream) {
-    return kCuda(a.y, a.d_y, a.d_x, a.rows, a.N, a.workspace, a.workspace_bytes, stream);
-  }
-  friend int softmax_backward_openmp(const softmax_backward_arguments& a) {
-    return kOpenmp(a.y, a.d_y, a.d_x, a.rows, a.N, a.workspace, a.workspace_bytes);
-  }
-};
-using softmax_backward_f32_arguments =
-    softmax_backward_arguments<float, softmax_backward_f32_cuda, softmax_backward_f32_openmp>;
-using softmax_backward_f64_arguments =
-    softmax_backward_arguments<double, softmax_backward_f64_cuda, softmax_backward_f64_openmp>;
-using softmax_backward_bf16_arguments =
-    softmax_backward_arguments<uint16_t, softmax_backward_bf16_cuda, softmax_backward_bf16_openmp>;
-using softmax_backward_f16_arguments =
-    softmax_backward_arguments<uint16_t, softmax_backward_f16_cuda, softmax_backward_f16_openmp>;
-
-#endif

@@ -8,12 +8,13 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 524288.
 // Through the workspace: sum_d_y_y, sum_d_y_y_part.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * rows each of add, sub; 2 * N * rows of mul.
+// Where N <= 15: softmax_backward_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "softmax_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "softmax_backward_openmp.cpp"
@@ -23,9 +24,28 @@
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
+  extern "C" int64_t softmax_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {         \
+    BY_SET(return workspace_of_softmax_backward<T>(rows, N))                                       \
+  }                                                                                                \
+  extern "C" int softmax_backward_##NAME##_openmp(const STORED* y, const STORED* d_y, STORED* d_x, \
+                                                  int64_t rows, int64_t N, void* workspace,        \
+                                                  int64_t workspace_bytes) {                       \
+    BY_SET(return launch_softmax_backward<T>(y, d_y, d_x, rows, N, workspace, workspace_bytes))    \
+  }
+SOFTMAX_BACKWARD_FUNCTIONS(f32, float, float)
+SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
+SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* softmax_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -62,9 +82,7 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxBackwardWorkspace {
-  int64_t sum_d_y_y_per_row, sum_d_y_y_part;
-  int64_t bytes = 0;
-
+  int64_t sum_d_y_y_per_row, sum_d_y_y_part, bytes = 0;
   explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_d_y_y_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -81,7 +99,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
   Value<T>* const sum_d_y_y_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_y_per_row);
   Value<T>* const sum_d_y_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_y_part);
   if (N <= 2097152 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -96,7 +114,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
                 add_product(sum_d_y_y_lanes, active, to_value<T>(load(&d_y[row * N + n], active)),
                             to_value<T>(load(&y[row * N + n], active)));
               });
-          sum_d_y_y += across(sum_d_y_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_y_y += across(sum_d_y_y_lanes, Plus());
         }
         // One pass along n: fills d_x.
         for_lines<kLanesOf<T>>(around_caches, &d_x[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -128,7 +146,7 @@ void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, 
                                                  to_value<T>(load(&d_y[row * N + n], active)),
                                                  to_value<T>(load(&y[row * N + n], active)));
                                    });
-            sum_d_y_y += across(sum_d_y_y_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_y_y += across(sum_d_y_y_lanes, Plus());
           }
           sum_d_y_y_part[n_share * rows + row] = sum_d_y_y;
         }
@@ -195,28 +213,4 @@ int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
-  extern "C" int64_t softmax_backward_##NAME##_openmp_workspace(int64_t rows, int64_t N) {         \
-    BY_SET(return workspace_of_softmax_backward<T>(rows, N))                                       \
-  }                                                                                                \
-  extern "C" int softmax_backward_##NAME##_openmp(const STORED* y, const STORED* d_y, STORED* d_x, \
-                                                  int64_t rows, int64_t N, void* workspace,        \
-                                                  int64_t workspace_bytes) {                       \
-    BY_SET(return launch_softmax_backward<T>(y, d_y, d_x, rows, N, workspace, workspace_bytes))    \
-  }
-SOFTMAX_BACKWARD_FUNCTIONS(f32, float, float)
-SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
-SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
-SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* softmax_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,11 +2,12 @@
 //
 // softmax_channels_backward: The gradient of softmax_channels by x, given that of y
 //
-// Phase 1 of softmax_channels_backward_f32: some threads of a block for each of B, N, neighbours along
-//   N, where size(B) * size(N) >= 4096.
-// Phase 2: part of a block, or several, by length, for each of B, N, neighbours along N, unless
-//   size(B) * size(N) >= 4096.
+// Phase 1 of softmax_channels_backward_f32: some threads of a block for each of B, N, neighbours along N,
+//   where size(B) * size(N) >= 4096.
+// Phase 2: part of a block, or several, by length, for each of B, N, neighbours along N, unless size(B) *
+//   size(N) >= 4096.
 // Bytes that softmax_channels_backward_f32 must move: 8 * N * C * B read, 4 * N * C * B written.
+// Operations: N * C * B each of add, sub; 2 * N * C * B of mul.
 
 #include "softmax_channels_backward.h"
 
@@ -14,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxChannelsBackwardWorkspace {
-  int64_t sum_d_y_y_slots;
-  int64_t bytes = 0;
-
+  int64_t sum_d_y_y_slots, bytes = 0;
   explicit SoftmaxChannelsBackwardWorkspace(int64_t B, int64_t C, int64_t N) {
     sum_d_y_y_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
   }
@@ -41,14 +40,12 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const Index item = smaller(column, items - 1);
   const Index b = Index(item / N);
   const Index n = Index(item % N);
-  float sum_d_y_y = 0.0f;
   float sum_d_y_y_own = 0.0f;
 #pragma unroll 4
   for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
     sum_d_y_y_own += to_value<T>(d_y[(b * C + c) * N + n]) * to_value<T>(y[(b * C + c) * N + n]);
   }
-  sum_d_y_y =
-      sum_d_y_y + column_fold(sum_d_y_y_own, [](float one, float other) { return float(one + other); });
+  float sum_d_y_y = column_fold(sum_d_y_y_own, Plus());
   if (column < items) {
 #pragma unroll 4
     for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
@@ -69,13 +66,11 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / N);
     const Index n = Index(item % N);
-    float sum_d_y_y = 0.0f;
     float sum_d_y_y_own = 0.0f;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
       sum_d_y_y_own += to_value<T>(d_y[(b * C + c) * N + n]) * to_value<T>(y[(b * C + c) * N + n]);
     }
-    sum_d_y_y =
-        sum_d_y_y + team.fold(sum_d_y_y_own, [](float one, float other) { return float(one + other); });
+    float sum_d_y_y = team.fold(sum_d_y_y_own, Plus());
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
       d_x[(b * C + c) * N + n] = to_stored<T>((to_value<T>(d_y[(b * C + c) * N + n]) - sum_d_y_y) *
                                               to_value<T>(y[(b * C + c) * N + n]));
@@ -91,15 +86,13 @@ cudaError_t softmax_channels_backward(const Stored<T>* y, const Stored<T>* d_y, 
     const ColumnShape shape(C, B * N, 1);
     if (const cudaError_t error =
             launch(softmax_channels_backward_part1_kernel<Index, T>, shape.blocks,
-                   dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, y, d_y, d_x, B, C, N);
-        error != cudaSuccess)
+                   dim3(shape.wide, shape.deep), shape.fold_bytes(), stream, y, d_y, d_x, B, C, N))
       return error;
   } else {
     const RowShape shape(C, 1, B * N, 0, 128);
     if (const cudaError_t error =
             launch_rows(softmax_channels_backward_part2_kernel<Index, T>, shape,
-                        workspace + space.sum_d_y_y_slots, stream, y, d_y, d_x, B, C, N);
-        error != cudaSuccess)
+                        workspace + space.sum_d_y_y_slots, stream, y, d_y, d_x, B, C, N))
       return error;
   }
   return cudaSuccess;

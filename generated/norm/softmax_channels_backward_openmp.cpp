@@ -4,11 +4,12 @@
 //
 // Plan of softmax_channels_backward_f32: threads share B, N, neighbours along N.
 // Bytes that softmax_channels_backward_f32 must move: 8 * N * C * B read, 4 * N * C * B written.
+// Operations: N * C * B each of add, sub; 2 * N * C * B of mul.
 
 #include "softmax_channels_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "softmax_channels_backward_openmp.cpp"
@@ -18,9 +19,23 @@
 #include "softmax_channels_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                \
+  extern "C" int softmax_channels_backward_##NAME##_openmp(const STORED* y, const STORED* d_y, STORED* d_x, \
+                                                           int64_t B, int64_t C, int64_t N) {               \
+    BY_SET(return launch_softmax_channels_backward<T>(y, d_y, d_x, B, C, N))                                \
+  }
+SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(f32, float, float)
+SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
+SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
+
+extern "C" const char* softmax_channels_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -100,23 +115,4 @@ int launch_softmax_channels_backward(const Stored<T>* y, const Stored<T>* d_y, S
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                \
-  extern "C" int softmax_channels_backward_##NAME##_openmp(const STORED* y, const STORED* d_y, STORED* d_x, \
-                                                           int64_t B, int64_t C, int64_t N) {               \
-    BY_SET(return launch_softmax_channels_backward<T>(y, d_y, d_x, B, C, N))                                \
-  }
-SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(f32, float, float)
-SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
-SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
-
-extern "C" const char* softmax_channels_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

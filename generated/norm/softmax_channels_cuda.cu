@@ -4,9 +4,10 @@
 //
 // Phase 1 of softmax_channels_f32: some threads of a block for each of B, N, neighbours along N, where
 //   size(B) * size(N) >= 4096.
-// Phase 2: part of a block, or several, by length, for each of B, N, neighbours along N, unless
-//   size(B) * size(N) >= 4096.
+// Phase 2: part of a block, or several, by length, for each of B, N, neighbours along N, unless size(B) *
+//   size(N) >= 4096.
 // Bytes that softmax_channels_f32 must move: 4 * N * C * B read, 4 * N * C * B written.
+// Operations: N * C * B each of add, sub, div, max, exp.
 
 #include "softmax_channels.h"
 
@@ -15,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,9 +26,7 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxChannelsWorkspace {
-  int64_t greatest_x_slots;
-  int64_t bytes = 0;
-
+  int64_t greatest_x_slots, bytes = 0;
   explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
     greatest_x_slots = reserve(bytes, RowShape(C, 1, B * N, 0, 128).slot_bytes, 1);
   }
@@ -41,23 +40,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const Index item = smaller(column, items - 1);
   const Index b = Index(item / N);
   const Index n = Index(item % N);
-  float greatest_x = -INFINITY;
   float greatest_x_own = -INFINITY;
 #pragma unroll 4
   for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
     greatest_x_own = maximum(greatest_x_own, to_value<T>(x[(b * C + c) * N + n]));
   }
-  greatest_x =
-      maximum(greatest_x,
-              column_fold(greatest_x_own, [](float one, float other) { return float(maximum(one, other)); }));
-  float sum_e = 0.0f;
+  float greatest_x = column_fold(greatest_x_own, Greatest());
   float sum_e_own = 0.0f;
 #pragma unroll 4
   for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
     const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest_x);
     sum_e_own += e;
   }
-  sum_e = sum_e + column_fold(sum_e_own, [](float one, float other) { return float(one + other); });
+  float sum_e = column_fold(sum_e_own, Plus());
   if (column < items) {
 #pragma unroll 4
     for (Index c = Index(threadIdx.y); c < C; c += Index(blockDim.y)) {
@@ -78,21 +73,17 @@ __global__ void __launch_bounds__(512, 1)
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / N);
     const Index n = Index(item % N);
-    float greatest_x = -INFINITY;
     float greatest_x_own = -INFINITY;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
       greatest_x_own = maximum(greatest_x_own, to_value<T>(x[(b * C + c) * N + n]));
     }
-    greatest_x =
-        maximum(greatest_x,
-                team.fold(greatest_x_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float sum_e = 0.0f;
+    float greatest_x = team.fold(greatest_x_own, Greatest());
     float sum_e_own = 0.0f;
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
       const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest_x);
       sum_e_own += e;
     }
-    sum_e = sum_e + team.fold(sum_e_own, [](float one, float other) { return float(one + other); });
+    float sum_e = team.fold(sum_e_own, Plus());
     for (Index c = first + Index(threadIdx.x); c < last; c += Index(blockDim.x)) {
       const float e = expf(to_value<T>(x[(b * C + c) * N + n]) - greatest_x);
       y[(b * C + c) * N + n] = to_stored<T>(e / sum_e);
@@ -108,14 +99,12 @@ cudaError_t softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_
     const ColumnShape shape(C, B * N, 1);
     if (const cudaError_t error =
             launch(softmax_channels_part1_kernel<Index, T>, shape.blocks, dim3(shape.wide, shape.deep),
-                   shape.fold_bytes(), stream, x, y, B, C, N);
-        error != cudaSuccess)
+                   shape.fold_bytes(), stream, x, y, B, C, N))
       return error;
   } else {
     const RowShape shape(C, 1, B * N, 0, 128);
     if (const cudaError_t error = launch_rows(softmax_channels_part2_kernel<Index, T>, shape,
-                                              workspace + space.greatest_x_slots, stream, x, y, B, C, N);
-        error != cudaSuccess)
+                                              workspace + space.greatest_x_slots, stream, x, y, B, C, N))
       return error;
   }
   return cudaSuccess;

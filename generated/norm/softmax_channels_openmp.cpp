@@ -9,11 +9,12 @@
 // Kept by each worker: e.
 // Through the workspace: greatest_x, sum_e, greatest_x_part, sum_e_part.
 // Bytes that softmax_channels_f32 must move: 4 * N * C * B read, 4 * N * C * B written.
+// Operations: N * C * B each of add, sub, div, max, exp.
 
 #include "softmax_channels.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -25,9 +26,26 @@
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_CHANNELS_FUNCTIONS(NAME, T, STORED)                                                      \
+  extern "C" int64_t softmax_channels_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t N) {       \
+    BY_SET(return workspace_of_softmax_channels<T>(B, C, N))                                             \
+  }                                                                                                      \
+  extern "C" int softmax_channels_##NAME##_openmp(const STORED* x, STORED* y, int64_t B, int64_t C,      \
+                                                  int64_t N, void* workspace, int64_t workspace_bytes) { \
+    BY_SET(return launch_softmax_channels<T>(x, y, B, C, N, workspace, workspace_bytes))                 \
+  }
+SOFTMAX_CHANNELS_FUNCTIONS(f32, float, float)
+SOFTMAX_CHANNELS_FUNCTIONS(bf16, BF16, uint16_t)
+SOFTMAX_CHANNELS_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* softmax_channels_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -39,9 +57,8 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxChannelsWorkspace {
-  int64_t e, greatest_x_per_b_n, sum_e_per_b_n, greatest_x_part, sum_e_part, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t e, greatest_x_per_b_n, sum_e_per_b_n, greatest_x_part, sum_e_part, threads, most_threads,
+      thread_bytes = 0, bytes = 0;
   explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
     e = reserve(thread_bytes, C * columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512), 4);
@@ -150,9 +167,8 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
                         greatest_x_now_lanes,
                         keep(active, to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)), -INFINITY));
                   });
-              greatest_x_now = maximum(
-                  greatest_x_now, across(greatest_x_now_lanes,
-                                         [](auto one, auto other) IN_SET { return maximum(one, other); }));
+              greatest_x_now = maximum(greatest_x_now, across(greatest_x_now_lanes, Greatest()));
+              // A greater value: what was added up so far is scaled down to it.
               if (greatest_x_now > greatest_x) {
                 sum_e =
                     greatest_x > -INFINITY ? rounded(sum_e * std::exp(greatest_x - greatest_x_now)) : 0.0f;
@@ -165,7 +181,7 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
                     keep(active,
                          exp(to_value<T>(load_every(&x[(b * C + c) * N + n], N, active)) - greatest_x), 0.0f);
               });
-              sum_e += across(sum_e_lanes, [](auto one, auto other) IN_SET { return one + other; });
+              sum_e += across(sum_e_lanes, Plus());
             }
             greatest_x_part[(c_share * B + b) * N + n] = greatest_x;
             sum_e_part[(c_share * B + b) * N + n] = sum_e;
@@ -241,26 +257,4 @@ int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define SOFTMAX_CHANNELS_FUNCTIONS(NAME, T, STORED)                                                      \
-  extern "C" int64_t softmax_channels_##NAME##_openmp_workspace(int64_t B, int64_t C, int64_t N) {       \
-    BY_SET(return workspace_of_softmax_channels<T>(B, C, N))                                             \
-  }                                                                                                      \
-  extern "C" int softmax_channels_##NAME##_openmp(const STORED* x, STORED* y, int64_t B, int64_t C,      \
-                                                  int64_t N, void* workspace, int64_t workspace_bytes) { \
-    BY_SET(return launch_softmax_channels<T>(x, y, B, C, N, workspace, workspace_bytes))                 \
-  }
-SOFTMAX_CHANNELS_FUNCTIONS(f32, float, float)
-SOFTMAX_CHANNELS_FUNCTIONS(bf16, BF16, uint16_t)
-SOFTMAX_CHANNELS_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* softmax_channels_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,9 +2,10 @@
 //
 // softmax: y = exp(x) / sum(exp(x)) along N, without overflow
 //
-// Plan of softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N;
-//   what fits of x is read once and stays in shared memory.
+// Plan of softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
+//   fits of x is read once and stays in shared memory.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
+// Operations: N * rows each of add, sub, div, max, exp.
 
 #include "softmax.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxWorkspace {
-  int64_t greatest_x_slots;
-  int64_t bytes = 0;
-
+  int64_t greatest_x_slots, bytes = 0;
   explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
     greatest_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -44,7 +43,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
-    Value<T> greatest_x = -Value<T>(INFINITY);
     Value<T> greatest_x_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -56,10 +54,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
     }
-    greatest_x =
-        maximum(greatest_x,
-                team.fold(greatest_x_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
-    Value<T> sum_e = Value<T>(0);
+    Value<T> greatest_x = team.fold(greatest_x_own, Greatest());
     Value<T> sum_e_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -72,7 +67,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_e_own += e;
       }
     }
-    sum_e = sum_e + team.fold(sum_e_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    Value<T> sum_e = team.fold(sum_e_own, Plus());
     {
       const Reciprocal<Value<T>> per_sum_e(sum_e);
       for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
@@ -98,12 +93,8 @@ cudaError_t softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, c
   const SoftmaxWorkspace<T> space(rows, N);
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? softmax_kernel<true, Index, T> : softmax_kernel<false, Index, T>, shape,
-                      workspace + space.greatest_x_slots, stream, x, y, rows, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? softmax_kernel<true, Index, T> : softmax_kernel<false, Index, T>, shape,
+                     workspace + space.greatest_x_slots, stream, x, y, rows, N);
 }
 
 // Checks the arguments, then runs.

@@ -6,6 +6,7 @@
 //   neighbours along K; what fits of x, d_y is read once and stays in shared memory.
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
+// Operations: 2 * K * Q * H * B each of add, sub, mul, div; K * Q * H * B each of max, exp.
 
 #include "softmax_masked_backward.h"
 
@@ -14,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -25,9 +26,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxMaskedBackwardWorkspace {
-  int64_t greatest_x_slots;
-  int64_t bytes = 0;
-
+  int64_t greatest_x_slots, bytes = 0;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     greatest_x_slots = reserve(bytes, RowShape(K, 1, B * H * Q, 2 * kBytes<T>, 128).slot_bytes, 1);
   }
@@ -50,7 +49,6 @@ __global__ void __launch_bounds__(512, 1)
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
-    float greatest_x = -INFINITY;
     float greatest_x_own = -INFINITY;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -65,10 +63,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
     }
-    greatest_x =
-        maximum(greatest_x,
-                team.fold(greatest_x_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float sum_e = 0.0f;
+    float greatest_x = team.fold(greatest_x_own, Greatest());
     float sum_e_own = 0.0f;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -84,8 +79,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) sum_e_own += e;
       }
     }
-    sum_e = sum_e + team.fold(sum_e_own, [](float one, float other) { return float(one + other); });
-    float sum_d_y_e = 0.0f;
+    float sum_e = team.fold(sum_e_own, Plus());
     float sum_d_y_e_own = 0.0f;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -104,8 +98,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) sum_d_y_e_own += to_value<T>(d_y_pack[i]) * (e / sum_e);
       }
     }
-    sum_d_y_e =
-        sum_d_y_e + team.fold(sum_d_y_e_own, [](float one, float other) { return float(one + other); });
+    float sum_d_y_e = team.fold(sum_d_y_e_own, Plus());
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
@@ -133,13 +126,9 @@ cudaError_t softmax_masked_backward(const Stored<T>* x, const int32_t* length, c
   const SoftmaxMaskedBackwardWorkspace<T> space(B, H, Q, K);
   const bool wide = aligned({x, d_y, d_x}) && K % (16 / kBytes<T>) == 0;
   const RowShape shape(K, 1, B * H * Q, 2 * kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? softmax_masked_backward_kernel<true, Index, T>
-                           : softmax_masked_backward_kernel<false, Index, T>,
-                      shape, workspace + space.greatest_x_slots, stream, x, length, d_y, d_x, B, H, Q, K);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(
+      wide ? softmax_masked_backward_kernel<true, Index, T> : softmax_masked_backward_kernel<false, Index, T>,
+      shape, workspace + space.greatest_x_slots, stream, x, length, d_y, d_x, B, H, Q, K);
 }
 
 // Checks the arguments, then runs.

@@ -6,13 +6,16 @@
 // Kept by each worker: exp_x, e.
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
-// Where Q <= 15 && K <= 15: neighbouring rows side by side.
-// Where K <= 15: neighbouring rows side by side.
+// Operations: 2 * K * Q * H * B each of add, sub, mul, div; K * Q * H * B each of max, exp.
+// Where Q <= 15 && K <= 15: softmax_masked_backward_short_and_few takes neighbouring rows side by side, as
+//   such a row fills no vector.
+// Where K <= 15: softmax_masked_backward_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "softmax_masked_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -24,9 +27,34 @@
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t softmax_masked_backward_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
+  BY_SET(return workspace_of_softmax_masked_backward(B, H, Q, K))
+}
+extern "C" int softmax_masked_backward_f32_openmp(const float* x, const int32_t* length, const float* d_y,
+                                                  float* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
+                                                  void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_softmax_masked_backward<float>(x, length, d_y, d_x, B, H, Q, K, workspace,
+                                                      workspace_bytes))
+}
+
+extern "C" int64_t softmax_masked_backward_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
+  BY_SET(return workspace_of_softmax_masked_backward(B, H, Q, K))
+}
+extern "C" int softmax_masked_backward_bf16_openmp(const uint16_t* x, const int32_t* length,
+                                                   const uint16_t* d_y, uint16_t* d_x, int64_t B, int64_t H,
+                                                   int64_t Q, int64_t K, void* workspace,
+                                                   int64_t workspace_bytes) {
+  BY_SET(return launch_softmax_masked_backward<BF16>(x, length, d_y, d_x, B, H, Q, K, workspace,
+                                                     workspace_bytes))
+}
+
+extern "C" const char* softmax_masked_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -161,9 +189,7 @@ void softmax_masked_backward_short(const Stored<T>* x, const int32_t* length, co
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxMaskedBackwardWorkspace {
-  int64_t exp_x, e_per_b_h_q_k, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t exp_x, e_per_b_h_q_k, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     exp_x = reserve(thread_bytes, K, 4);
     e_per_b_h_q_k = reserve(thread_bytes, K, 4);
@@ -187,7 +213,6 @@ void softmax_masked_backward(const Stored<T>* x, const int32_t* length, const St
       for (int64_t h = 0; h < H; ++h) {
         for (int64_t q = 0; q < Q; ++q) {
           const int64_t q_ahead = K <= 65536 / kBytes<T> ? smaller(q + 1, Q - 1) : q;
-          float greatest_x = -INFINITY;
           const int32_t length_here = length[b];
           // One pass along k: greatest_x.
           Extreme<float, kLanes32> greatest_x_lanes = -INFINITY;
@@ -198,9 +223,7 @@ void softmax_masked_backward(const Stored<T>* x, const int32_t* length, const St
                 greatest_x_lanes,
                 keep(chosen, to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY));
           });
-          greatest_x = maximum(greatest_x, across(greatest_x_lanes, [](auto one, auto other) IN_SET {
-                                 return maximum(one, other);
-                               }));
+          float greatest_x = across(greatest_x_lanes, Greatest());
           float sum_e = 0.0f;
           // One pass along k: sum_e; fills exp_x and e_per_b_h_q_k.
           for (int64_t k_block = 0; k_block < K; k_block += 4096) {
@@ -218,7 +241,7 @@ void softmax_masked_backward(const Stored<T>* x, const int32_t* length, const St
                   sum_e_lanes += keep(chosen, e, 0.0f);
                   store(&e_per_b_h_q_k[k], active, choose(kept, exp_x_here, 0.0f));
                 });
-            sum_e += across(sum_e_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_e += across(sum_e_lanes, Plus());
           }
           float sum_d_y_e = 0.0f;
           // One pass along k: sum_d_y_e.
@@ -233,7 +256,7 @@ void softmax_masked_backward(const Stored<T>* x, const int32_t* length, const St
                               to_value<T>(load(&d_y[((b * H + h) * Q + q) * K + k], active)),
                               quotient(load(&e_per_b_h_q_k[k], active), sum_e));
                 });
-            sum_d_y_e += across(sum_d_y_e_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_d_y_e += across(sum_d_y_e_lanes, Plus());
           }
           // One pass along k: fills d_x.
           for_lines<kLanes32>(
@@ -293,34 +316,4 @@ int64_t workspace_of_softmax_masked_backward(int64_t B, int64_t H, int64_t Q, in
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t softmax_masked_backward_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  BY_SET(return workspace_of_softmax_masked_backward(B, H, Q, K))
-}
-extern "C" int softmax_masked_backward_f32_openmp(const float* x, const int32_t* length, const float* d_y,
-                                                  float* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
-                                                  void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked_backward<float>(x, length, d_y, d_x, B, H, Q, K, workspace,
-                                                      workspace_bytes))
-}
-
-extern "C" int64_t softmax_masked_backward_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  BY_SET(return workspace_of_softmax_masked_backward(B, H, Q, K))
-}
-extern "C" int softmax_masked_backward_bf16_openmp(const uint16_t* x, const int32_t* length,
-                                                   const uint16_t* d_y, uint16_t* d_x, int64_t B, int64_t H,
-                                                   int64_t Q, int64_t K, void* workspace,
-                                                   int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked_backward<BF16>(x, length, d_y, d_x, B, H, Q, K, workspace,
-                                                     workspace_bytes))
-}
-
-extern "C" const char* softmax_masked_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

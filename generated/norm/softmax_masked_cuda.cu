@@ -2,9 +2,10 @@
 //
 // softmax_masked: y = softmax of x along K, of k <= q and k < length[b]; 0 elsewhere
 //
-// Plan of softmax_masked_f32: part of a block, or several, by length, for each of B, H, Q, neighbours
-//   along K; what fits of x is read once and stays in shared memory.
+// Plan of softmax_masked_f32: part of a block, or several, by length, for each of B, H, Q, neighbours along
+//   K; what fits of x is read once and stays in shared memory.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
+// Operations: B * K * Q * H each of add, sub, div, max, exp.
 
 #include "softmax_masked.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxMaskedWorkspace {
-  int64_t greatest_x_slots;
-  int64_t bytes = 0;
-
+  int64_t greatest_x_slots, bytes = 0;
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     greatest_x_slots = reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -47,7 +46,6 @@ __global__ void __launch_bounds__(512, 1)
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
-    float greatest_x = -INFINITY;
     float greatest_x_own = -INFINITY;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -62,10 +60,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
     }
-    greatest_x =
-        maximum(greatest_x,
-                team.fold(greatest_x_own, [](float one, float other) { return float(maximum(one, other)); }));
-    float sum_e = 0.0f;
+    float greatest_x = team.fold(greatest_x_own, Greatest());
     float sum_e_own = 0.0f;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -80,7 +75,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) sum_e_own += e;
       }
     }
-    sum_e = sum_e + team.fold(sum_e_own, [](float one, float other) { return float(one + other); });
+    float sum_e = team.fold(sum_e_own, Plus());
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
@@ -105,12 +100,8 @@ cudaError_t softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>*
   const SoftmaxMaskedWorkspace<T> space(B, H, Q, K);
   const bool wide = aligned({x, y}) && K % (16 / kBytes<T>) == 0;
   const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? softmax_masked_kernel<true, Index, T> : softmax_masked_kernel<false, Index, T>,
-                      shape, workspace + space.greatest_x_slots, stream, x, length, y, B, H, Q, K);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? softmax_masked_kernel<true, Index, T> : softmax_masked_kernel<false, Index, T>,
+                     shape, workspace + space.greatest_x_slots, stream, x, length, y, B, H, Q, K);
 }
 
 // Checks the arguments, then runs.

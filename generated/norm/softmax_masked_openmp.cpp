@@ -5,13 +5,15 @@
 // Plan of softmax_masked_f32: threads share B, H, Q, neighbours along K.
 // Kept by each worker: e.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
-// Where Q <= 15 && K <= 15: neighbouring rows side by side.
-// Where K <= 15: neighbouring rows side by side.
+// Operations: B * K * Q * H each of add, sub, div, max, exp.
+// Where Q <= 15 && K <= 15: softmax_masked_short_and_few takes neighbouring rows side by side, as such a row
+//   fills no vector.
+// Where K <= 15: softmax_masked_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "softmax_masked.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -23,9 +25,31 @@
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t softmax_masked_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
+  BY_SET(return workspace_of_softmax_masked(B, H, Q, K))
+}
+extern "C" int softmax_masked_f32_openmp(const float* x, const int32_t* length, float* y, int64_t B,
+                                         int64_t H, int64_t Q, int64_t K, void* workspace,
+                                         int64_t workspace_bytes) {
+  BY_SET(return launch_softmax_masked<float>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
+}
+
+extern "C" int64_t softmax_masked_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
+  BY_SET(return workspace_of_softmax_masked(B, H, Q, K))
+}
+extern "C" int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B,
+                                          int64_t H, int64_t Q, int64_t K, void* workspace,
+                                          int64_t workspace_bytes) {
+  BY_SET(return launch_softmax_masked<BF16>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
+}
+
+extern "C" const char* softmax_masked_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -128,9 +152,7 @@ void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* 
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxMaskedWorkspace {
-  int64_t e, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t e, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     e = reserve(thread_bytes, K, 4);
     threads = reserve(bytes, 1, thread_bytes);
@@ -152,7 +174,6 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
       for (int64_t h = 0; h < H; ++h) {
         for (int64_t q = 0; q < Q; ++q) {
           const int64_t q_ahead = K <= 65536 / kBytes<T> ? smaller(q + 1, Q - 1) : q;
-          float greatest_x = -INFINITY;
           const int32_t length_here = length[b];
           // One pass along k: greatest_x.
           Extreme<float, kLanes32> greatest_x_lanes = -INFINITY;
@@ -163,9 +184,7 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
                 greatest_x_lanes,
                 keep(chosen, to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY));
           });
-          greatest_x = maximum(greatest_x, across(greatest_x_lanes, [](auto one, auto other) IN_SET {
-                                 return maximum(one, other);
-                               }));
+          float greatest_x = across(greatest_x_lanes, Greatest());
           float sum_e = 0.0f;
           // One pass along k: sum_e; fills e.
           for (int64_t k_block = 0; k_block < K; k_block += 4096) {
@@ -182,7 +201,7 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
                   const auto chosen = active && kept;
                   sum_e_lanes += keep(chosen, e_here, 0.0f);
                 });
-            sum_e += across(sum_e_lanes, [](auto one, auto other) IN_SET { return one + other; });
+            sum_e += across(sum_e_lanes, Plus());
           }
           // One pass along k: fills y.
           for_lines<kLanes32>(
@@ -234,31 +253,4 @@ int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) 
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t softmax_masked_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  BY_SET(return workspace_of_softmax_masked(B, H, Q, K))
-}
-extern "C" int softmax_masked_f32_openmp(const float* x, const int32_t* length, float* y, int64_t B,
-                                         int64_t H, int64_t Q, int64_t K, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked<float>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
-}
-
-extern "C" int64_t softmax_masked_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-  BY_SET(return workspace_of_softmax_masked(B, H, Q, K))
-}
-extern "C" int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* length, uint16_t* y, int64_t B,
-                                          int64_t H, int64_t Q, int64_t K, void* workspace,
-                                          int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked<BF16>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
-}
-
-extern "C" const char* softmax_masked_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -9,12 +9,13 @@
 // Kept by each worker: e.
 // Through the workspace: greatest_x, sum_e, greatest_x_part, sum_e_part.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * rows each of add, sub, div, max, exp.
+// Where N <= 15: softmax_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "softmax.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -26,9 +27,27 @@
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
+  extern "C" int64_t softmax_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
+    BY_SET(return workspace_of_softmax<T>(rows, N))                                           \
+  }                                                                                           \
+  extern "C" int softmax_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N, \
+                                         void* workspace, int64_t workspace_bytes) {          \
+    BY_SET(return launch_softmax<T>(x, y, rows, N, workspace, workspace_bytes))               \
+  }
+SOFTMAX_FUNCTIONS(f32, float, float)
+SOFTMAX_FUNCTIONS(f64, double, double)
+SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
+SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* softmax_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -67,9 +86,8 @@ void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxWorkspace {
-  int64_t e, greatest_x_per_row, sum_e_per_row, greatest_x_part, sum_e_part, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t e, greatest_x_per_row, sum_e_per_row, greatest_x_part, sum_e_part, threads, most_threads,
+      thread_bytes = 0, bytes = 0;
   explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     e = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -92,7 +110,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
   Value<T>* const greatest_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_part);
   Value<T>* const sum_e_part = reinterpret_cast<Value<T>*>(workspace + space.sum_e_part);
   if (N <= 4194304 / (kBytes<T> + kBytes<Value<T>>)) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -100,7 +118,6 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t row_ahead = N <= 65536 / kBytes<T> ? smaller(row + 1, rows - 1) : row;
-        Value<T> greatest_x = -Value<T>(INFINITY);
         // One pass along n: greatest_x.
         Extreme<Value<T>, kLanesOf<T>> greatest_x_lanes = -Value<T>(INFINITY);
         for_lanes<kLanesOf<T>>(0, N, [=, &greatest_x_lanes](int64_t n, auto active) IN_SET {
@@ -108,8 +125,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
               maximum(greatest_x_lanes,
                       keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
         });
-        greatest_x = maximum(greatest_x,
-                             across(greatest_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        Value<T> greatest_x = across(greatest_x_lanes, Greatest());
         Value<T> sum_e = Value<T>(0);
         // One pass along n: sum_e; fills e.
         for (int64_t n_block = 0; n_block < N; n_block += 4096) {
@@ -121,7 +137,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
                 store(&e[n], active, e_here);
                 sum_e_lanes += keep(active, e_here, Value<T>(0));
               });
-          sum_e += across(sum_e_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_e += across(sum_e_lanes, Plus());
         }
         // One pass along n: fills y.
         for_lines<kLanesOf<T>>(around_caches, &y[row * N], 0, N, [=](int64_t n, auto active) IN_SET {
@@ -153,9 +169,8 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
                       maximum(greatest_x_now_lanes,
                               keep(active, to_value<T>(load(&x[row * N + n], active)), -Value<T>(INFINITY)));
                 });
-            greatest_x_now =
-                maximum(greatest_x_now,
-                        across(greatest_x_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            greatest_x_now = maximum(greatest_x_now, across(greatest_x_now_lanes, Greatest()));
+            // A greater value: what was added up so far is scaled down to it.
             if (greatest_x_now > greatest_x) {
               sum_e = greatest_x > -Value<T>(INFINITY)
                           ? rounded(sum_e * std::exp(greatest_x - greatest_x_now))
@@ -169,7 +184,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* wo
               sum_e_lanes +=
                   keep(active, exp(to_value<T>(load(&x[row * N + n], active)) - greatest_x), Value<T>(0));
             });
-            sum_e += across(sum_e_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_e += across(sum_e_lanes, Plus());
           }
           greatest_x_part[n_share * rows + row] = greatest_x;
           sum_e_part[n_share * rows + row] = sum_e;
@@ -248,27 +263,4 @@ int64_t workspace_of_softmax(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
-  extern "C" int64_t softmax_##NAME##_openmp_workspace(int64_t rows, int64_t N) {             \
-    BY_SET(return workspace_of_softmax<T>(rows, N))                                           \
-  }                                                                                           \
-  extern "C" int softmax_##NAME##_openmp(const STORED* x, STORED* y, int64_t rows, int64_t N, \
-                                         void* workspace, int64_t workspace_bytes) {          \
-    BY_SET(return launch_softmax<T>(x, y, rows, N, workspace, workspace_bytes))               \
-  }
-SOFTMAX_FUNCTIONS(f32, float, float)
-SOFTMAX_FUNCTIONS(f64, double, double)
-SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
-SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

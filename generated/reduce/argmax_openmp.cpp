@@ -4,12 +4,13 @@
 //
 // Plan of argmax_f32: threads share M, neighbours along N.
 // Bytes that argmax_f32 must move: 4 * N * M read, 12 * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: 2 * N * M of max.
+// Where N <= 15: argmax_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "argmax.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -21,9 +22,23 @@
 #include "argmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ARGMAX_FUNCTIONS(NAME, STORED, T)                                                             \
+  extern "C" int argmax_##NAME##_openmp(const STORED* x, int64_t* position, STORED* value, int64_t M, \
+                                        int64_t N) {                                                  \
+    BY_SET(return launch_argmax<T>(x, position, value, M, N))                                         \
+  }
+ARGMAX_FUNCTIONS(f32, float, float)
+ARGMAX_FUNCTIONS(f64, double, double)
+ARGMAX_FUNCTIONS(bf16, uint16_t, BF16)
+
+extern "C" const char* argmax_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -84,9 +99,7 @@ void argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
                   maximum(greatest_x_along_n_lanes, keep(active, x_here, -Value<T>(INFINITY)));
             });
         fold_best(greatest_x_lanes, n_block, argmax_x, greatest_x, above<Value<T>>);
-        greatest_x_along_n =
-            maximum(greatest_x_along_n,
-                    across(greatest_x_along_n_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+        greatest_x_along_n = maximum(greatest_x_along_n, across(greatest_x_along_n_lanes, Greatest()));
       }
       position[m] = argmax_x;
       value[m] = to_stored<T>(greatest_x_along_n);
@@ -111,23 +124,4 @@ int launch_argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ARGMAX_FUNCTIONS(NAME, STORED, T)                                                             \
-  extern "C" int argmax_##NAME##_openmp(const STORED* x, int64_t* position, STORED* value, int64_t M, \
-                                        int64_t N) {                                                  \
-    BY_SET(return launch_argmax<T>(x, position, value, M, N))                                         \
-  }
-ARGMAX_FUNCTIONS(f32, float, float)
-ARGMAX_FUNCTIONS(f64, double, double)
-ARGMAX_FUNCTIONS(bf16, uint16_t, BF16)
-
-extern "C" const char* argmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -4,12 +4,13 @@
 //
 // Plan of argmin_f32: threads share M, neighbours along N.
 // Bytes that argmin_f32 must move: 4 * N * M read, 12 * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: 2 * N * M of min.
+// Where N <= 15: argmin_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "argmin.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -21,9 +22,23 @@
 #include "argmin_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ARGMIN_FUNCTIONS(NAME, STORED, T)                                                             \
+  extern "C" int argmin_##NAME##_openmp(const STORED* x, int64_t* position, STORED* value, int64_t M, \
+                                        int64_t N) {                                                  \
+    BY_SET(return launch_argmin<T>(x, position, value, M, N))                                         \
+  }
+ARGMIN_FUNCTIONS(f32, float, float)
+ARGMIN_FUNCTIONS(f64, double, double)
+ARGMIN_FUNCTIONS(bf16, uint16_t, BF16)
+
+extern "C" const char* argmin_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -84,9 +99,7 @@ void argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, 
                                      minimum(least_x_along_n_lanes, keep(active, x_here, Value<T>(INFINITY)));
                                });
         fold_best(least_x_lanes, n_block, argmin_x, least_x, below<Value<T>>);
-        least_x_along_n =
-            minimum(least_x_along_n,
-                    across(least_x_along_n_lanes, [](auto a, auto b) IN_SET { return minimum(a, b); }));
+        least_x_along_n = minimum(least_x_along_n, across(least_x_along_n_lanes, Least()));
       }
       position[m] = argmin_x;
       value[m] = to_stored<T>(least_x_along_n);
@@ -111,23 +124,4 @@ int launch_argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ARGMIN_FUNCTIONS(NAME, STORED, T)                                                             \
-  extern "C" int argmin_##NAME##_openmp(const STORED* x, int64_t* position, STORED* value, int64_t M, \
-                                        int64_t N) {                                                  \
-    BY_SET(return launch_argmin<T>(x, position, value, M, N))                                         \
-  }
-ARGMIN_FUNCTIONS(f32, float, float)
-ARGMIN_FUNCTIONS(f64, double, double)
-ARGMIN_FUNCTIONS(bf16, uint16_t, BF16)
-
-extern "C" const char* argmin_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,9 +2,10 @@
 //
 // column_sum: total = sum(x) along M
 //
-// Plan of column_sum_f32_f32: some threads of a block for each of N, neighbours along N; several
-//   blocks share one where they are few and long.
+// Plan of column_sum_f32_f32: some threads of a block for each of N, neighbours along N; several blocks share
+//   one where they are few and long.
 // Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
+// Operations: N * M of add.
 
 #include "column_sum.h"
 
@@ -12,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,10 +24,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct ColumnSumWorkspace {
-  int64_t sum_x_parts;
-  int64_t sum_x_tickets;
-  int64_t bytes = 0;
-
+  int64_t sum_x_parts, sum_x_tickets, bytes = 0;
   explicit ColumnSumWorkspace(int64_t M, int64_t N) {
     sum_x_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, kBytes<S>);
     sum_x_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
@@ -42,7 +40,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
   const Index item = smaller(column, items - 1);
   const bool writes = column < items && threadIdx.y == 0;
   const Index n = item;
-  S sum_x = S(0);
   const Index first = Index(blockIdx.x % chunks) * chunk;
   const Index last = Index(smaller(first + chunk, M));
   S sum_x_own = S(0);
@@ -50,7 +47,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
   for (Index m = first + Index(threadIdx.y); m < last; m += Index(blockDim.y)) {
     sum_x_own += to_value<T>(x[m * N + n]);
   }
-  sum_x_own = column_fold(sum_x_own, [](S a, S b) { return S(a + b); });
+  sum_x_own = column_fold(sum_x_own, Plus());
   if (chunks > 1) {
     if (writes) sum_x_parts[Index(blockIdx.x % chunks) * items + item] = sum_x_own;
     if (!is_last_block(sum_x_tickets + blockIdx.x / chunks, chunks)) return;
@@ -58,9 +55,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
     for (unsigned part = threadIdx.y; part < chunks; part += blockDim.y) {
       sum_x_own = sum_x_own + sum_x_parts[Index(part) * items + item];
     }
-    sum_x_own = column_fold(sum_x_own, [](S a, S b) { return S(a + b); });
+    sum_x_own = column_fold(sum_x_own, Plus());
   }
-  sum_x = sum_x + sum_x_own;
+  S sum_x = sum_x_own;
   if (writes) total[n] = sum_x;
 }
 
@@ -72,16 +69,11 @@ cudaError_t column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char*
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
                              : cudaMemsetAsync(workspace + space.sum_x_tickets, 0,
-                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream);
-      error != cudaSuccess)
+                                               static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream))
     return error;
-  if (const cudaError_t error = launch(
-          column_sum_kernel<Index, S, T>, shape.blocks, dim3(shape.wide, shape.deep), shape.fold_bytes(),
-          stream, x, total, M, N, reinterpret_cast<S*>(workspace + space.sum_x_parts),
-          reinterpret_cast<uint32_t*>(workspace + space.sum_x_tickets), shape.chunk, shape.chunks);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(column_sum_kernel<Index, S, T>, shape.blocks, dim3(shape.wide, shape.deep),
+                shape.fold_bytes(), stream, x, total, M, N, workspace + space.sum_x_parts,
+                workspace + space.sum_x_tickets, shape.chunk, shape.chunks);
 }
 
 // Checks the arguments, then runs.

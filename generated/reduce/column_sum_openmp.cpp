@@ -6,11 +6,12 @@
 // Phase 2: threads share N, neighbours along N.
 // Through the workspace: sum_x_part.
 // Bytes that column_sum_f32_f32 must move: 4 * N * M read, 4 * N written.
+// Operations: N * M of add.
 
 #include "column_sum.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "column_sum_openmp.cpp"
@@ -20,9 +21,27 @@
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define COLUMN_SUM_FUNCTIONS(NAME, T, S, STORED)                                             \
+  extern "C" int64_t column_sum_##NAME##_openmp_workspace(int64_t M, int64_t N) {            \
+    BY_SET(return workspace_of_column_sum<T, S>(M, N))                                       \
+  }                                                                                          \
+  extern "C" int column_sum_##NAME##_openmp(const STORED* x, T* total, int64_t M, int64_t N, \
+                                            void* workspace, int64_t workspace_bytes) {      \
+    BY_SET(return launch_column_sum<T, S>(x, total, M, N, workspace, workspace_bytes))       \
+  }
+COLUMN_SUM_FUNCTIONS(f32_f32, float, float, float)
+COLUMN_SUM_FUNCTIONS(f64_f64, double, double, double)
+COLUMN_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+COLUMN_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* column_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -34,9 +53,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct ColumnSumWorkspace {
-  int64_t sum_x_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_part, bytes = 0;
   explicit ColumnSumWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
     sum_x_part = reserve(bytes, M_shares * N, kBytes<S>);
@@ -129,27 +146,4 @@ int64_t workspace_of_column_sum(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define COLUMN_SUM_FUNCTIONS(NAME, T, S, STORED)                                             \
-  extern "C" int64_t column_sum_##NAME##_openmp_workspace(int64_t M, int64_t N) {            \
-    BY_SET(return workspace_of_column_sum<T, S>(M, N))                                       \
-  }                                                                                          \
-  extern "C" int column_sum_##NAME##_openmp(const STORED* x, T* total, int64_t M, int64_t N, \
-                                            void* workspace, int64_t workspace_bytes) {      \
-    BY_SET(return launch_column_sum<T, S>(x, total, M, N, workspace, workspace_bytes))       \
-  }
-COLUMN_SUM_FUNCTIONS(f32_f32, float, float, float)
-COLUMN_SUM_FUNCTIONS(f64_f64, double, double, double)
-COLUMN_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-COLUMN_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* column_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

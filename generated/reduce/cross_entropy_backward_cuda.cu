@@ -2,9 +2,10 @@
 //
 // cross_entropy_backward: The gradient of cross_entropy by score, given that of loss and mean_loss
 //
-// Plan of cross_entropy_backward_f32_f32: part of a block, or several, by length, for each of B,
-//   neighbours along V; what fits of score is read once and stays in shared memory.
+// Plan of cross_entropy_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
+//   along V; what fits of score is read once and stays in shared memory.
 // Bytes that cross_entropy_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
+// Operations: B + 2 * B * V of add; B * V each of sub, mul, exp; B * V + 1 each of div, max; B of neg.
 
 #include "cross_entropy_backward.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct CrossEntropyBackwardWorkspace {
-  int64_t top_slots;
-  int64_t bytes = 0;
-
+  int64_t top_slots, bytes = 0;
   explicit CrossEntropyBackwardWorkspace(int64_t B, int64_t V) {
     top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -46,7 +45,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    S top = -S(INFINITY);
     const S d_loss_share =
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
@@ -61,8 +59,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) top_own = maximum(top_own, to_value<T>(score_pack[i]));
       }
     }
-    top = maximum(top, team.fold(top_own, [](S one, S other) { return S(maximum(one, other)); }));
-    S sum_exp_score = S(0);
+    S top = team.fold(top_own, Greatest());
     S sum_exp_score_own = S(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -75,8 +72,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_exp_score_own += exp_score;
       }
     }
-    sum_exp_score =
-        sum_exp_score + team.fold(sum_exp_score_own, [](S one, S other) { return S(one + other); });
+    S sum_exp_score = team.fold(sum_exp_score_own, Plus());
     {
       const Reciprocal<S> per_sum_exp_score(sum_exp_score);
       for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
@@ -105,13 +101,10 @@ cudaError_t cross_entropy_backward(const Stored<T>* score, const int32_t* target
   const CrossEntropyBackwardWorkspace<S, T> space(B, V);
   const bool wide = aligned({score, d_score}) && V % (16 / kBytes<T>) == 0;
   const RowShape shape(V, 1, B, kBytes<T>, 128);
-  if (const cudaError_t error = launch_rows(wide ? cross_entropy_backward_kernel<true, Index, S, T>
-                                                 : cross_entropy_backward_kernel<false, Index, S, T>,
-                                            shape, workspace + space.top_slots, stream, score, target, d_loss,
-                                            d_mean_loss, d_score, B, V);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? cross_entropy_backward_kernel<true, Index, S, T>
+                          : cross_entropy_backward_kernel<false, Index, S, T>,
+                     shape, workspace + space.top_slots, stream, score, target, d_loss, d_mean_loss, d_score,
+                     B, V);
 }
 
 // Checks the arguments, then runs.

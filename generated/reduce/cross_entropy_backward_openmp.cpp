@@ -5,12 +5,14 @@
 // Plan of cross_entropy_backward_f32_f32: threads share B, neighbours along V.
 // Kept by each worker: exp_score.
 // Bytes that cross_entropy_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
-// Where V <= 15: neighbouring rows side by side.
+// Operations: B + 2 * B * V of add; B * V each of sub, mul, exp; B * V + 1 each of div, max; B of neg.
+// Where V <= 15: cross_entropy_backward_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "cross_entropy_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -22,9 +24,29 @@
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define CROSS_ENTROPY_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                              \
+  extern "C" int64_t cross_entropy_backward_##NAME##_openmp_workspace(int64_t B, int64_t V) {             \
+    BY_SET(return workspace_of_cross_entropy_backward<T, S>(B, V))                                        \
+  }                                                                                                       \
+  extern "C" int cross_entropy_backward_##NAME##_openmp(                                                  \
+      const STORED* score, const int32_t* target, const T* d_loss, const T* d_mean_loss, STORED* d_score, \
+      int64_t B, int64_t V, void* workspace, int64_t workspace_bytes) {                                   \
+    BY_SET(return launch_cross_entropy_backward<T, S>(score, target, d_loss, d_mean_loss, d_score, B, V,  \
+                                                      workspace, workspace_bytes))                        \
+  }
+CROSS_ENTROPY_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
+CROSS_ENTROPY_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
+CROSS_ENTROPY_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+CROSS_ENTROPY_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* cross_entropy_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -72,9 +94,7 @@ void cross_entropy_backward_short(const Stored<T>* score, const int32_t* target,
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct CrossEntropyBackwardWorkspace {
-  int64_t exp_score, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t exp_score, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit CrossEntropyBackwardWorkspace(int64_t B, int64_t V) {
     exp_score = reserve(thread_bytes, V, kBytes<S>);
     threads = reserve(bytes, 1, thread_bytes);
@@ -95,8 +115,8 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
       const int64_t b_ahead = V <= 65536 / kBytes<T> ? smaller(b + 1, B - 1) : b;
+      // A greater value: what was added up so far is scaled down to it.
       if (V <= 4194304 / (kBytes<T> + kBytes<Value<T>>)) {
-        S top = -S(INFINITY);
         const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
                                (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
         // One pass along v: top.
@@ -105,8 +125,7 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
           top_lanes =
               maximum(top_lanes, keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
         });
-        top =
-            maximum(top, across(top_lanes, [](auto one, auto other) IN_SET { return maximum(one, other); }));
+        S top = across(top_lanes, Greatest());
         S sum_exp_score = S(0);
         // One pass along v: sum_exp_score; fills exp_score.
         for (int64_t v_block = 0; v_block < V; v_block += 4096) {
@@ -118,8 +137,7 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
                 store(&exp_score[v], active, exp_score_here);
                 sum_exp_score_lanes += keep(active, exp_score_here, S(0));
               });
-          sum_exp_score +=
-              across(sum_exp_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_exp_score += across(sum_exp_score_lanes, Plus());
         }
         const int32_t target_here = target[b];
         // One pass along v: fills d_score.
@@ -145,8 +163,7 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
             top_now_lanes = maximum(top_now_lanes,
                                     keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
           });
-          top_now = maximum(top_now, across(top_now_lanes,
-                                            [](auto one, auto other) IN_SET { return maximum(one, other); }));
+          top_now = maximum(top_now, across(top_now_lanes, Greatest()));
           // A greater value: what was added up so far is scaled down to it.
           if (top_now > top) {
             sum_exp_score = top > -S(INFINITY) ? rounded(sum_exp_score * std::exp(top - top_now)) : S(0);
@@ -159,8 +176,7 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
             sum_exp_score_lanes +=
                 keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
           });
-          sum_exp_score +=
-              across(sum_exp_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_exp_score += across(sum_exp_score_lanes, Plus());
         }
         const int32_t target_here = target[b];
         // One pass along v: fills d_score.
@@ -215,29 +231,4 @@ int64_t workspace_of_cross_entropy_backward(int64_t B, int64_t V) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define CROSS_ENTROPY_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                              \
-  extern "C" int64_t cross_entropy_backward_##NAME##_openmp_workspace(int64_t B, int64_t V) {             \
-    BY_SET(return workspace_of_cross_entropy_backward<T, S>(B, V))                                        \
-  }                                                                                                       \
-  extern "C" int cross_entropy_backward_##NAME##_openmp(                                                  \
-      const STORED* score, const int32_t* target, const T* d_loss, const T* d_mean_loss, STORED* d_score, \
-      int64_t B, int64_t V, void* workspace, int64_t workspace_bytes) {                                   \
-    BY_SET(return launch_cross_entropy_backward<T, S>(score, target, d_loss, d_mean_loss, d_score, B, V,  \
-                                                      workspace, workspace_bytes))                        \
-  }
-CROSS_ENTROPY_BACKWARD_FUNCTIONS(f32_f32, float, float, float)
-CROSS_ENTROPY_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
-CROSS_ENTROPY_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-CROSS_ENTROPY_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* cross_entropy_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

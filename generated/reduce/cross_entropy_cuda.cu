@@ -2,11 +2,11 @@
 //
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
-// Phase 1 of cross_entropy_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along V; what fits of score is read once and stays in shared memory.
-// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along
-//   B.
+// Phase 1 of cross_entropy_f32_f32: part of a block, or several, by length, for each of B, neighbours along
+//   V; what fits of score is read once and stays in shared memory.
+// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
 // Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Operations: 2 * B + B * V of add; B + B * V of sub; 1 of div; B * V + 1 of max; B * V of exp; B of log.
 
 #include "cross_entropy.h"
 
@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,11 +26,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct CrossEntropyWorkspace {
-  int64_t top_slots;
-  int64_t sum_loss_parts;
-  int64_t ticket;
-  int64_t bytes = 0;
-
+  int64_t top_slots, sum_loss_parts, ticket, bytes = 0;
   explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
     top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
     sum_loss_parts = reserve(bytes, 1024, kBytes<S>);
@@ -52,7 +48,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
-    S top = -S(INFINITY);
     S top_own = -S(INFINITY);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -64,8 +59,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) top_own = maximum(top_own, to_value<T>(score_pack[i]));
       }
     }
-    top = maximum(top, team.fold(top_own, [](S one, S other) { return S(maximum(one, other)); }));
-    S sum_exp_score = S(0);
+    S top = team.fold(top_own, Greatest());
     S sum_exp_score_own = S(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -77,8 +71,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - top);
       }
     }
-    sum_exp_score =
-        sum_exp_score + team.fold(sum_exp_score_own, [](S one, S other) { return S(one + other); });
+    S sum_exp_score = team.fold(sum_exp_score_own, Plus());
     if (writes) {
       loss[b] = log(sum_exp_score) + top -
                 (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));
@@ -102,14 +95,14 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
       if (i < remaining) sum_loss_own += loss_pack[i];
     }
   }
-  const S sum_loss_part = block_fold(sum_loss_own, [](S one, S other) { return S(one + other); });
+  const S sum_loss_part = block_fold(sum_loss_own, Plus());
   if (threadIdx.x == 0) sum_loss_parts[blockIdx.x] = sum_loss_part;
   if (!is_last_block(ticket, gridDim.x)) return;
   S sum_loss_of_thread = S(0);
   for (unsigned part = threadIdx.x; part < gridDim.x; part += blockDim.x) {
     sum_loss_of_thread = sum_loss_of_thread + sum_loss_parts[part];
   }
-  const S sum_loss = block_fold(sum_loss_of_thread, [](S one, S other) { return S(one + other); });
+  const S sum_loss = block_fold(sum_loss_of_thread, Plus());
   if (threadIdx.x == 0) mean_loss[0] = sum_loss / S(maximum(int64_t(B), int64_t{1}));
 }
 
@@ -123,25 +116,17 @@ cudaError_t cross_entropy(const Stored<T>* score, const int32_t* target, S* loss
     if (const cudaError_t error =
             launch_rows(wide ? cross_entropy_part1_kernel<true, Index, S, T>
                              : cross_entropy_part1_kernel<false, Index, S, T>,
-                        shape, workspace + space.top_slots, stream, score, target, loss, B, V);
-        error != cudaSuccess)
+                        shape, workspace + space.top_slots, stream, score, target, loss, B, V))
       return error;
   }
-  {
-    const bool wide = aligned({loss});
-    const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
-    if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream);
-        error != cudaSuccess)
-      return error;
-    if (const cudaError_t error = launch(wide ? cross_entropy_part2_kernel<true, Index, S, T>
-                                              : cross_entropy_part2_kernel<false, Index, S, T>,
-                                         chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss,
-                                         B, reinterpret_cast<S*>(workspace + space.sum_loss_parts),
-                                         reinterpret_cast<uint32_t*>(workspace + space.ticket), chunk);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({loss});
+  const int64_t chunk = larger(1024, ceil_div(B, 16384) * 16), chunks = larger(ceil_div(B, chunk), 1);
+  if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
+    return error;
+  return launch(
+      wide ? cross_entropy_part2_kernel<true, Index, S, T> : cross_entropy_part2_kernel<false, Index, S, T>,
+      chunks, block_threads(chunk, chunks), 512, stream, loss, mean_loss, B, workspace + space.sum_loss_parts,
+      workspace + space.ticket, chunk);
 }
 
 // Checks the arguments, then runs.

@@ -2,15 +2,16 @@
 //
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
-// Phase 1 of cross_entropy_f32_f32: one thread computes sum_loss.
-// Phase 2: chunks of B are folded at once, then combined in order, neighbours along V.
-// Phase 3: one thread computes mean_loss.
+// Phase 1 of cross_entropy_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
+//   V.
+// Phase 2: one thread computes mean_loss.
 // Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
+// Operations: 2 * B + B * V of add; B + B * V of sub; 1 of div; B * V + 1 of max; B * V of exp; B of log.
 
 #include "cross_entropy.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -22,9 +23,29 @@
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define CROSS_ENTROPY_FUNCTIONS(NAME, T, S, STORED)                                                          \
+  extern "C" int64_t cross_entropy_##NAME##_openmp_workspace(int64_t B, int64_t V) {                         \
+    BY_SET(return workspace_of_cross_entropy<T, S>(B, V))                                                    \
+  }                                                                                                          \
+  extern "C" int cross_entropy_##NAME##_openmp(const STORED* score, const int32_t* target, T* loss,          \
+                                               T* mean_loss, int64_t B, int64_t V, void* workspace,          \
+                                               int64_t workspace_bytes) {                                    \
+    BY_SET(                                                                                                  \
+        return launch_cross_entropy<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes)) \
+  }
+CROSS_ENTROPY_FUNCTIONS(f32_f32, float, float, float)
+CROSS_ENTROPY_FUNCTIONS(f64_f64, double, double, double)
+CROSS_ENTROPY_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+CROSS_ENTROPY_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* cross_entropy_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -36,9 +57,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct CrossEntropyWorkspace {
-  int64_t sum_loss_parts;
-  int64_t bytes = 0;
-
+  int64_t sum_loss_parts, bytes = 0;
   explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
@@ -71,8 +90,7 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
             top_now_lanes = maximum(top_now_lanes,
                                     keep(active, to_value<T>(load(&score[b * V + v], active)), -S(INFINITY)));
           });
-          top_now = maximum(top_now, across(top_now_lanes,
-                                            [](auto one, auto other) IN_SET { return maximum(one, other); }));
+          top_now = maximum(top_now, across(top_now_lanes, Greatest()));
           // A greater value: what was added up so far is scaled down to it.
           if (top_now > top) {
             sum_exp_score = top > -S(INFINITY) ? rounded(sum_exp_score * std::exp(top - top_now)) : S(0);
@@ -85,8 +103,7 @@ void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* me
             sum_exp_score_lanes +=
                 keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - top), S(0));
           });
-          sum_exp_score +=
-              across(sum_exp_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
+          sum_exp_score += across(sum_exp_score_lanes, Plus());
         }
         const S loss_here =
             std::log(sum_exp_score) + top -
@@ -128,29 +145,4 @@ int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define CROSS_ENTROPY_FUNCTIONS(NAME, T, S, STORED)                                                          \
-  extern "C" int64_t cross_entropy_##NAME##_openmp_workspace(int64_t B, int64_t V) {                         \
-    BY_SET(return workspace_of_cross_entropy<T, S>(B, V))                                                    \
-  }                                                                                                          \
-  extern "C" int cross_entropy_##NAME##_openmp(const STORED* score, const int32_t* target, T* loss,          \
-                                               T* mean_loss, int64_t B, int64_t V, void* workspace,          \
-                                               int64_t workspace_bytes) {                                    \
-    BY_SET(                                                                                                  \
-        return launch_cross_entropy<T, S>(score, target, loss, mean_loss, B, V, workspace, workspace_bytes)) \
-  }
-CROSS_ENTROPY_FUNCTIONS(f32_f32, float, float, float)
-CROSS_ENTROPY_FUNCTIONS(f64_f64, double, double, double)
-CROSS_ENTROPY_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-CROSS_ENTROPY_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* cross_entropy_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

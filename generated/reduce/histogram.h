@@ -11,23 +11,22 @@
 //   counts = 0;
 //   at(counts, K = x) += 1;
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
 // Numbers: whole ones wrap around at the width that they are computed in.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; histogram_error
 //   explains it.
 
@@ -78,6 +77,23 @@ const char* histogram_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct histogram_arguments {
+  const uint8_t* x = nullptr;
+  int32_t* counts = nullptr;
+  int64_t N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int histogram_cuda(const histogram_arguments& a, void* stream) {
+    return histogram_cuda(a.x, a.counts, a.N, stream);
+  }
+  friend int histogram_openmp(const histogram_arguments& a) {
+    return histogram_openmp(a.x, a.counts, a.N, a.workspace, a.workspace_bytes);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -100,24 +116,3 @@ static inline const char* histogram_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct histogram_arguments {
-  const uint8_t* x = nullptr;
-  int32_t* counts = nullptr;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int histogram_cuda(const histogram_arguments& a, void* stream) {
-    return histogram_cuda(a.x, a.counts, a.N, stream);
-  }
-  friend int histogram_openmp(const histogram_arguments& a) {
-    return histogram_openmp(a.x, a.counts, a.N, a.workspace, a.workspace_bytes);
-  }
-};
-
-#endif

@@ -12,7 +12,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,15 +47,10 @@ cudaError_t histogram(const uint8_t* x, int32_t* counts, int64_t N, cudaStream_t
     const int64_t groups = ceil_div(256, elements);
     if (const cudaError_t error =
             launch(elements == 4 ? histogram_part1_kernel<4, Index> : histogram_part1_kernel<1, Index>,
-                   ceil_div(groups, 256), 256, 0, stream, counts);
-        error != cudaSuccess)
+                   ceil_div(groups, 256), 256, 0, stream, counts))
       return error;
   }
-  if (const cudaError_t error =
-          launch(histogram_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, counts, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(histogram_part2_kernel<Index>, ceil_div(N, 256), 256, 0, stream, x, counts, N);
 }
 
 }  // namespace

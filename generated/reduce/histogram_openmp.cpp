@@ -11,7 +11,7 @@
 #include "histogram.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "histogram_openmp.cpp"
@@ -21,9 +21,19 @@
 #include "histogram_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t histogram_openmp_workspace(int64_t N) { BY_SET(return workspace_of_histogram(N)) }
+extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace,
+                                int64_t workspace_bytes) {
+  BY_SET(return launch_histogram(x, counts, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* histogram_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -34,9 +44,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct HistogramWorkspace {
-  int64_t counts_copy;
-  int64_t bytes = 0;
-
+  int64_t counts_copy, bytes = 0;
   explicit HistogramWorkspace(int64_t N) {
     const int64_t N_shares = larger(1, smaller(smaller(64, N), floor_div(N, 8192)));
     counts_copy = reserve(bytes, N_shares * 256, 4);
@@ -98,19 +106,4 @@ int64_t workspace_of_histogram(int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t histogram_openmp_workspace(int64_t N) { BY_SET(return workspace_of_histogram(N)) }
-extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace,
-                                int64_t workspace_bytes) {
-  BY_SET(return launch_histogram(x, counts, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* histogram_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

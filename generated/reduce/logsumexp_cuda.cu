@@ -2,9 +2,10 @@
 //
 // logsumexp: y = log(sum(exp(x))) of each row, without overflow
 //
-// Plan of logsumexp_f32: part of a block, or several, by length, for each of M, neighbours along N;
-//   what fits of x is read once and stays in shared memory.
+// Plan of logsumexp_f32: part of a block, or several, by length, for each of M, neighbours along N; what fits
+//   of x is read once and stays in shared memory.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
+// Operations: N * M + M of add; N * M each of sub, max, exp; M each of log, isinf.
 
 #include "logsumexp.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogsumexpWorkspace {
-  int64_t m_slots;
-  int64_t bytes = 0;
-
+  int64_t m_slots, bytes = 0;
   explicit LogsumexpWorkspace(int64_t M, int64_t N) {
     m_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -45,7 +44,6 @@ __global__ void __launch_bounds__(512, 1)
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_index = item;
-    Value<T> m = -Value<T>(INFINITY);
     Value<T> m_own = -Value<T>(INFINITY);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -57,8 +55,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) m_own = maximum(m_own, to_value<T>(x_pack[i]));
       }
     }
-    m = maximum(m, team.fold(m_own, [](Value<T> a, Value<T> b) { return Value<T>(maximum(a, b)); }));
-    Value<T> sum_exp_x = Value<T>(0);
+    Value<T> m = team.fold(m_own, Greatest());
     Value<T> sum_exp_x_own = Value<T>(0);
     for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -70,7 +67,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_exp_x_own += exp(to_value<T>(x_pack[i]) - m);
       }
     }
-    sum_exp_x = sum_exp_x + team.fold(sum_exp_x_own, [](Value<T> a, Value<T> b) { return Value<T>(a + b); });
+    Value<T> sum_exp_x = team.fold(sum_exp_x_own, Plus());
     if (writes) y[m_index] = to_stored<T>(is_inf(m) ? m : m + log(sum_exp_x));
   }
 }
@@ -81,12 +78,8 @@ cudaError_t logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, ch
   const LogsumexpWorkspace<T> space(M, N);
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? logsumexp_kernel<true, Index, T> : logsumexp_kernel<false, Index, T>, shape,
-                      workspace + space.m_slots, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? logsumexp_kernel<true, Index, T> : logsumexp_kernel<false, Index, T>, shape,
+                     workspace + space.m_slots, stream, x, y, M, N);
 }
 
 // Checks the arguments, then runs.

@@ -2,18 +2,18 @@
 //
 // logsumexp: y = log(sum(exp(x))) of each row, without overflow
 //
-// Phase 1 of logsumexp_f32: threads share N_shares, M, neighbours along N, where there are several
-//   N_shares.
+// Phase 1 of logsumexp_f32: threads share N_shares, M, neighbours along N, where there are several N_shares.
 // Phase 2: one thread computes y, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: m_part, sum_exp_x_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * M + M of add; N * M each of sub, max, exp; M each of log, isinf.
+// Where N <= 15: logsumexp_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "logsumexp.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -25,9 +25,27 @@
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define LOGSUMEXP_FUNCTIONS(NAME, T, STORED)                                                 \
+  extern "C" int64_t logsumexp_##NAME##_openmp_workspace(int64_t M, int64_t N) {             \
+    BY_SET(return workspace_of_logsumexp<T>(M, N))                                           \
+  }                                                                                          \
+  extern "C" int logsumexp_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N, \
+                                           void* workspace, int64_t workspace_bytes) {       \
+    BY_SET(return launch_logsumexp<T>(x, y, M, N, workspace, workspace_bytes))               \
+  }
+LOGSUMEXP_FUNCTIONS(f32, float, float)
+LOGSUMEXP_FUNCTIONS(f64, double, double)
+LOGSUMEXP_FUNCTIONS(bf16, BF16, uint16_t)
+LOGSUMEXP_FUNCTIONS(f16, F16, uint16_t)
+
+extern "C" const char* logsumexp_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -66,9 +84,7 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct LogsumexpWorkspace {
-  int64_t m_part, sum_exp_x_part;
-  int64_t bytes = 0;
-
+  int64_t m_part, sum_exp_x_part, bytes = 0;
   explicit LogsumexpWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     m_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
@@ -103,7 +119,8 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
               m_now_lanes = maximum(m_now_lanes, keep(active, to_value<T>(load(&x[m_index * N + n], active)),
                                                       -Value<T>(INFINITY)));
             });
-            m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+            m_now = maximum(m_now, across(m_now_lanes, Greatest()));
+            // A greater value: what was added up so far is scaled down to it.
             if (m_now > m) {
               sum_exp_x = m > -Value<T>(INFINITY) ? rounded(sum_exp_x * std::exp(m - m_now)) : Value<T>(0);
             }
@@ -115,7 +132,7 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
               sum_exp_x_lanes +=
                   keep(active, exp(to_value<T>(load(&x[m_index * N + n], active)) - m), Value<T>(0));
             });
-            sum_exp_x += across(sum_exp_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_exp_x += across(sum_exp_x_lanes, Plus());
           }
           m_part[n_share * M + m_index] = m;
           sum_exp_x_part[n_share * M + m_index] = sum_exp_x;
@@ -156,7 +173,8 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
             m_now_lanes = maximum(m_now_lanes, keep(active, to_value<T>(load(&x[m_index * N + n], active)),
                                                     -Value<T>(INFINITY)));
           });
-          m_now = maximum(m_now, across(m_now_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          m_now = maximum(m_now, across(m_now_lanes, Greatest()));
+          // A greater value: what was added up so far is scaled down to it.
           if (m_now > m) {
             sum_exp_x = m > -Value<T>(INFINITY) ? rounded(sum_exp_x * std::exp(m - m_now)) : Value<T>(0);
           }
@@ -168,7 +186,7 @@ void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* wor
             sum_exp_x_lanes +=
                 keep(active, exp(to_value<T>(load(&x[m_index * N + n], active)) - m), Value<T>(0));
           });
-          sum_exp_x += across(sum_exp_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_exp_x += across(sum_exp_x_lanes, Plus());
         }
         y[m_index] = to_stored<T>(is_inf(m) ? m : m + std::log(sum_exp_x));
       }
@@ -206,27 +224,4 @@ int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define LOGSUMEXP_FUNCTIONS(NAME, T, STORED)                                                 \
-  extern "C" int64_t logsumexp_##NAME##_openmp_workspace(int64_t M, int64_t N) {             \
-    BY_SET(return workspace_of_logsumexp<T>(M, N))                                           \
-  }                                                                                          \
-  extern "C" int logsumexp_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N, \
-                                           void* workspace, int64_t workspace_bytes) {       \
-    BY_SET(return launch_logsumexp<T>(x, y, M, N, workspace, workspace_bytes))               \
-  }
-LOGSUMEXP_FUNCTIONS(f32, float, float)
-LOGSUMEXP_FUNCTIONS(f64, double, double)
-LOGSUMEXP_FUNCTIONS(bf16, BF16, uint16_t)
-LOGSUMEXP_FUNCTIONS(f16, F16, uint16_t)
-
-extern "C" const char* logsumexp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

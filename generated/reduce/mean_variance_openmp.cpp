@@ -2,18 +2,19 @@
 //
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
-// Phase 1 of mean_variance_f32_f32: threads share N_shares, M, neighbours along N, where there are
-//   several N_shares.
+// Phase 1 of mean_variance_f32_f32: threads share N_shares, M, neighbours along N, where there are several
+//   N_shares.
 // Phase 2: one thread computes row_mean, row_variance, where there are several N_shares.
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: 2 * N * M of add; N * M each of sub, mul.
+// Where N <= 15: mean_variance_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "mean_variance.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "mean_variance_openmp.cpp"
@@ -23,9 +24,27 @@
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define MEAN_VARIANCE_FUNCTIONS(NAME, T, S, STORED)                                                        \
+  extern "C" int64_t mean_variance_##NAME##_openmp_workspace(int64_t M, int64_t N) {                       \
+    BY_SET(return workspace_of_mean_variance<T, S>(M, N))                                                  \
+  }                                                                                                        \
+  extern "C" int mean_variance_##NAME##_openmp(const STORED* x, T* row_mean, T* row_variance, int64_t M,   \
+                                               int64_t N, void* workspace, int64_t workspace_bytes) {      \
+    BY_SET(return launch_mean_variance<T, S>(x, row_mean, row_variance, M, N, workspace, workspace_bytes)) \
+  }
+MEAN_VARIANCE_FUNCTIONS(f32_f32, float, float, float)
+MEAN_VARIANCE_FUNCTIONS(f64_f64, double, double, double)
+MEAN_VARIANCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+MEAN_VARIANCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* mean_variance_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -64,9 +83,7 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct MeanVarianceWorkspace {
-  int64_t sum_x_part, sum_d_squared_part, count_before_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
   explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
@@ -98,14 +115,13 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
             const int64_t n_part_end = smaller(n_first + 4096, n_end);
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
             const S count_in_block = S(n_part_end - n_first);
-            S sum_x_in_block = S(0);
             // One pass along n: sum_x_in_block.
             Sum<S, kLanesOf<S>> sum_x_in_block_lanes = S(0);
             for_lanes<kLanesOf<S>>(
                 n_first, n_part_end, [=, &sum_x_in_block_lanes](int64_t n, auto active) IN_SET {
                   sum_x_in_block_lanes += keep(active, to_value<T>(load(&x[m_index * N + n], active)), S(0));
                 });
-            sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            S sum_x_in_block = across(sum_x_in_block_lanes, Plus());
             const S mean_x_in_block = sum_x_in_block / count_in_block;
             // One pass along n: sum_d_squared.
             Sum<S, kLanesOf<S>> sum_d_squared_lanes = S(0);
@@ -116,7 +132,8 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
                   const auto d = to_value<T>(load(&x[m_index * N + n], active)) - mean_x_in_block;
                   add_product(sum_d_squared_lanes, active, d, d);
                 });
-            sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_d_squared += across(sum_d_squared_lanes, Plus());
+            // Squares about the mean before and about this block's become those about both.
             if (count_before > S(0)) {
               const S mean_apart = mean_x_in_block - sum_x / count_before;
               sum_d_squared += rounded(mean_apart * mean_apart *
@@ -164,13 +181,12 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
           const int64_t n_end = smaller(n_first + 4096, N);
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
           const S count_in_block = S(n_end - n_first);
-          S sum_x_in_block = S(0);
           // One pass along n: sum_x_in_block.
           Sum<S, kLanesOf<S>> sum_x_in_block_lanes = S(0);
           for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block_lanes](int64_t n, auto active) IN_SET {
             sum_x_in_block_lanes += keep(active, to_value<T>(load(&x[m_index * N + n], active)), S(0));
           });
-          sum_x_in_block += across(sum_x_in_block_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          S sum_x_in_block = across(sum_x_in_block_lanes, Plus());
           const S mean_x_in_block = sum_x_in_block / count_in_block;
           // One pass along n: sum_d_squared.
           Sum<S, kLanesOf<S>> sum_d_squared_lanes = S(0);
@@ -179,7 +195,8 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
             const auto d = to_value<T>(load(&x[m_index * N + n], active)) - mean_x_in_block;
             add_product(sum_d_squared_lanes, active, d, d);
           });
-          sum_d_squared += across(sum_d_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_d_squared += across(sum_d_squared_lanes, Plus());
+          // Squares about the mean before and about this block's become those about both.
           if (count_before > S(0)) {
             const S mean_apart = mean_x_in_block - sum_x / count_before;
             sum_d_squared += rounded(mean_apart * mean_apart *
@@ -226,27 +243,4 @@ int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define MEAN_VARIANCE_FUNCTIONS(NAME, T, S, STORED)                                                        \
-  extern "C" int64_t mean_variance_##NAME##_openmp_workspace(int64_t M, int64_t N) {                       \
-    BY_SET(return workspace_of_mean_variance<T, S>(M, N))                                                  \
-  }                                                                                                        \
-  extern "C" int mean_variance_##NAME##_openmp(const STORED* x, T* row_mean, T* row_variance, int64_t M,   \
-                                               int64_t N, void* workspace, int64_t workspace_bytes) {      \
-    BY_SET(return launch_mean_variance<T, S>(x, row_mean, row_variance, M, N, workspace, workspace_bytes)) \
-  }
-MEAN_VARIANCE_FUNCTIONS(f32_f32, float, float, float)
-MEAN_VARIANCE_FUNCTIONS(f64_f64, double, double, double)
-MEAN_VARIANCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-MEAN_VARIANCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* mean_variance_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -8,12 +8,13 @@
 // Phase 3: threads share M, neighbours along N, unless there are several N_shares.
 // Through the workspace: sum_x_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * M of add.
+// Where N <= 15: row_sum_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "row_sum.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "row_sum_openmp.cpp"
@@ -23,9 +24,27 @@
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define ROW_SUM_FUNCTIONS(NAME, T, S, STORED)                                                              \
+  extern "C" int64_t row_sum_##NAME##_openmp_workspace(int64_t M, int64_t N) {                             \
+    BY_SET(return workspace_of_row_sum<T, S>(M, N))                                                        \
+  }                                                                                                        \
+  extern "C" int row_sum_##NAME##_openmp(const STORED* x, T* total, int64_t M, int64_t N, void* workspace, \
+                                         int64_t workspace_bytes) {                                        \
+    BY_SET(return launch_row_sum<T, S>(x, total, M, N, workspace, workspace_bytes))                        \
+  }
+ROW_SUM_FUNCTIONS(f32_f32, float, float, float)
+ROW_SUM_FUNCTIONS(f64_f64, double, double, double)
+ROW_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
+ROW_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
+
+extern "C" const char* row_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -55,9 +74,7 @@ void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class S, class T>
 struct RowSumWorkspace {
-  int64_t sum_x_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_part, bytes = 0;
   explicit RowSumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
@@ -85,7 +102,7 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
                 n_block, smaller(n_block + 4096, n_end), [=, &sum_x_lanes](int64_t n, auto active) IN_SET {
                   sum_x_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
                 });
-            sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x += across(sum_x_lanes, Plus());
           }
           sum_x_part[n_share * M + m] = sum_x;
         }
@@ -121,7 +138,7 @@ void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace
                 if (from_memory) prefetch_soon(2048, &x[m * N + n]);
                 sum_x_lanes += keep(active, to_value<T>(load(&x[m * N + n], active)), S(0));
               });
-          sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x += across(sum_x_lanes, Plus());
         }
         total[m] = sum_x;
       }
@@ -159,27 +176,4 @@ int64_t workspace_of_row_sum(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define ROW_SUM_FUNCTIONS(NAME, T, S, STORED)                                                              \
-  extern "C" int64_t row_sum_##NAME##_openmp_workspace(int64_t M, int64_t N) {                             \
-    BY_SET(return workspace_of_row_sum<T, S>(M, N))                                                        \
-  }                                                                                                        \
-  extern "C" int row_sum_##NAME##_openmp(const STORED* x, T* total, int64_t M, int64_t N, void* workspace, \
-                                         int64_t workspace_bytes) {                                        \
-    BY_SET(return launch_row_sum<T, S>(x, total, M, N, workspace, workspace_bytes))                        \
-  }
-ROW_SUM_FUNCTIONS(f32_f32, float, float, float)
-ROW_SUM_FUNCTIONS(f64_f64, double, double, double)
-ROW_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
-ROW_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
-
-extern "C" const char* row_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

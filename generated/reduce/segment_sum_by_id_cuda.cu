@@ -11,7 +11,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -36,11 +36,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B,
                               cudaStream_t stream) {
-  if (const cudaError_t error = launch(segment_sum_by_id_kernel<Index>, smaller(D, int64_t{1} << 30),
-                                       block_threads(larger(B, N), D), 0, stream, x, id, y, N, D, B);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(segment_sum_by_id_kernel<Index>, smaller(D, int64_t{1} << 30), block_threads(larger(B, N), D),
+                0, stream, x, id, y, N, D, B);
 }
 
 }  // namespace

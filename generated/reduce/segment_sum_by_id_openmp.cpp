@@ -8,7 +8,7 @@
 #include "segment_sum_by_id.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "segment_sum_by_id_openmp.cpp"
@@ -18,9 +18,18 @@
 #include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int segment_sum_by_id_openmp(const float* x, const int32_t* id, float* y, int64_t N, int64_t D,
+                                        int64_t B) {
+  BY_SET(return launch_segment_sum_by_id(x, id, y, N, D, B))
+}
+
+extern "C" const char* segment_sum_by_id_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -67,18 +76,4 @@ int launch_segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int segment_sum_by_id_openmp(const float* x, const int32_t* id, float* y, int64_t N, int64_t D,
-                                        int64_t B) {
-  BY_SET(return launch_segment_sum_by_id(x, id, y, N, D, B))
-}
-
-extern "C" const char* segment_sum_by_id_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

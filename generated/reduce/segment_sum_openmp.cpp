@@ -2,17 +2,18 @@
 //
 // segment_sum: y[b] = sum of the rows of x in segment b
 //
-// Phase 1 of segment_sum_f32: threads share N_shares, B, D, neighbours along D, where there are
-//   several N_shares.
+// Phase 1 of segment_sum_f32: threads share N_shares, B, D, neighbours along D, where there are several
+//   N_shares.
 // Phase 2: threads share B, D, neighbours along D, where there are several N_shares.
 // Phase 3: threads share B, D, neighbours along D, unless there are several N_shares.
 // Through the workspace: sum_x_part.
 // Bytes that segment_sum_f32 must move: 4 * D * N read, 4 * D * B written.
+// Operations: D * N of add.
 
 #include "segment_sum.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "segment_sum_openmp.cpp"
@@ -22,9 +23,27 @@
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define SEGMENT_SUM_FUNCTIONS(NAME, T, STORED)                                                            \
+  extern "C" int64_t segment_sum_##NAME##_openmp_workspace(int64_t B, int64_t N, int64_t D) {             \
+    BY_SET(return workspace_of_segment_sum<T>(B, N, D))                                                   \
+  }                                                                                                       \
+  extern "C" int segment_sum_##NAME##_openmp(const int64_t* start, const STORED* x, STORED* y, int64_t B, \
+                                             int64_t N, int64_t D, void* workspace,                       \
+                                             int64_t workspace_bytes) {                                   \
+    BY_SET(return launch_segment_sum<T>(start, x, y, B, N, D, workspace, workspace_bytes))                \
+  }
+SEGMENT_SUM_FUNCTIONS(f32, float, float)
+SEGMENT_SUM_FUNCTIONS(f64, double, double)
+SEGMENT_SUM_FUNCTIONS(bf16, BF16, uint16_t)
+
+extern "C" const char* segment_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -36,9 +55,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SegmentSumWorkspace {
-  int64_t sum_x_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_part, bytes = 0;
   explicit SegmentSumWorkspace(int64_t B, int64_t N, int64_t D) {
     const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
                                                ceil_div(floor_div(N, larger(1, B)), 256)));
@@ -192,27 +209,4 @@ int64_t workspace_of_segment_sum(int64_t B, int64_t N, int64_t D) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define SEGMENT_SUM_FUNCTIONS(NAME, T, STORED)                                                            \
-  extern "C" int64_t segment_sum_##NAME##_openmp_workspace(int64_t B, int64_t N, int64_t D) {             \
-    BY_SET(return workspace_of_segment_sum<T>(B, N, D))                                                   \
-  }                                                                                                       \
-  extern "C" int segment_sum_##NAME##_openmp(const int64_t* start, const STORED* x, STORED* y, int64_t B, \
-                                             int64_t N, int64_t D, void* workspace,                       \
-                                             int64_t workspace_bytes) {                                   \
-    BY_SET(return launch_segment_sum<T>(start, x, y, B, N, D, workspace, workspace_bytes))                \
-  }
-SEGMENT_SUM_FUNCTIONS(f32, float, float)
-SEGMENT_SUM_FUNCTIONS(f64, double, double)
-SEGMENT_SUM_FUNCTIONS(bf16, BF16, uint16_t)
-
-extern "C" const char* segment_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -2,9 +2,10 @@
 //
 // top1: best = the class of the highest score of each row, probability = its softmax
 //
-// Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what
-//   fits of score is read once and stays in shared memory.
+// Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what fits of
+//   score is read once and stays in shared memory.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
+// Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
 
 #include "top1.h"
 
@@ -13,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -24,9 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct Top1Workspace {
-  int64_t argmax_score_slots;
-  int64_t bytes = 0;
-
+  int64_t argmax_score_slots, bytes = 0;
   explicit Top1Workspace(int64_t B, int64_t V) {
     argmax_score_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
   }
@@ -48,7 +47,6 @@ __global__ void __launch_bounds__(512, 1)
     const Index b = item;
     int64_t argmax_score = -1;
     Value<T> greatest_score = Value<T>(0);
-    Value<T> greatest_score_along_v = -Value<T>(INFINITY);
     int64_t argmax_score_own = -1;
     Value<T> greatest_score_own = Value<T>(0);
     Value<T> greatest_score_along_v_own = -Value<T>(INFINITY);
@@ -78,12 +76,8 @@ __global__ void __launch_bounds__(512, 1)
       greatest_score = found.value;
       argmax_score = found.index;
     }
-    greatest_score_along_v = maximum(greatest_score_along_v,
-                                     team.fold(greatest_score_along_v_own, [](Value<T> one, Value<T> other) {
-                                       return Value<T>(maximum(one, other));
-                                     }));
+    Value<T> greatest_score_along_v = team.fold(greatest_score_along_v_own, Greatest());
     if (writes) best[b] = int32_t(argmax_score);
-    Value<T> sum_exp_score = Value<T>(0);
     Value<T> sum_exp_score_own = Value<T>(0);
     for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
          v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -95,9 +89,7 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - greatest_score_along_v);
       }
     }
-    sum_exp_score = sum_exp_score + team.fold(sum_exp_score_own, [](Value<T> one, Value<T> other) {
-      return Value<T>(one + other);
-    });
+    Value<T> sum_exp_score = team.fold(sum_exp_score_own, Plus());
     if (writes) probability[b] = Value<T>(1) / sum_exp_score;
   }
 }
@@ -108,12 +100,8 @@ cudaError_t top1(const Stored<T>* score, int32_t* best, Value<T>* probability, i
   const Top1Workspace<T> space(B, V);
   const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
   const RowShape shape(V, 1, B, kBytes<T>, 128);
-  if (const cudaError_t error =
-          launch_rows(wide ? top1_kernel<true, Index, T> : top1_kernel<false, Index, T>, shape,
-                      workspace + space.argmax_score_slots, stream, score, best, probability, B, V);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch_rows(wide ? top1_kernel<true, Index, T> : top1_kernel<false, Index, T>, shape,
+                     workspace + space.argmax_score_slots, stream, score, best, probability, B, V);
 }
 
 // Checks the arguments, then runs.

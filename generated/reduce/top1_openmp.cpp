@@ -4,12 +4,13 @@
 //
 // Plan of top1_f32: threads share B, neighbours along V.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
-// Where V <= 15: neighbouring rows side by side.
+// Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
+// Where V <= 15: top1_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "top1.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -21,9 +22,24 @@
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type; STORED is what memory holds of T.
+#define TOP1_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
+  extern "C" int top1_##NAME##_openmp(const STORED* score, int32_t* best, OTHER* probability, int64_t B, \
+                                      int64_t V) {                                                       \
+    BY_SET(return launch_top1<T>(score, best, probability, B, V))                                        \
+  }
+TOP1_FUNCTIONS(f32, float, float, float)
+TOP1_FUNCTIONS(f64, double, double, double)
+TOP1_FUNCTIONS(bf16, uint16_t, float, BF16)
+TOP1_FUNCTIONS(f16, uint16_t, float, F16)
+
+extern "C" const char* top1_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -94,9 +110,7 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
             });
         fold_best(greatest_score_lanes, v_first, argmax_score, greatest_score, above<Value<T>>);
         greatest_score_along_v_now =
-            maximum(greatest_score_along_v_now,
-                    across(greatest_score_along_v_now_lanes,
-                           [](auto one, auto other) IN_SET { return maximum(one, other); }));
+            maximum(greatest_score_along_v_now, across(greatest_score_along_v_now_lanes, Greatest()));
         // A greater value: what was added up so far is scaled down to it.
         if (greatest_score_along_v_now > greatest_score_along_v) {
           sum_exp_score =
@@ -113,7 +127,7 @@ void top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t 
               keep(active, exp(to_value<T>(load(&score[b * V + v], active)) - greatest_score_along_v),
                    Value<T>(0));
         });
-        sum_exp_score += across(sum_exp_score_lanes, [](auto one, auto other) IN_SET { return one + other; });
+        sum_exp_score += across(sum_exp_score_lanes, Plus());
       }
       best[b] = int32_t(argmax_score);
       probability[b] = Value<T>(1) / sum_exp_score;
@@ -138,24 +152,4 @@ int launch_top1(const Stored<T>* score, int32_t* best, Value<T>* probability, in
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type; STORED is what memory holds of T.
-#define TOP1_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
-  extern "C" int top1_##NAME##_openmp(const STORED* score, int32_t* best, OTHER* probability, int64_t B, \
-                                      int64_t V) {                                                       \
-    BY_SET(return launch_top1<T>(score, best, probability, B, V))                                        \
-  }
-TOP1_FUNCTIONS(f32, float, float, float)
-TOP1_FUNCTIONS(f64, double, double, double)
-TOP1_FUNCTIONS(bf16, uint16_t, float, BF16)
-TOP1_FUNCTIONS(f16, uint16_t, float, F16)
-
-extern "C" const char* top1_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

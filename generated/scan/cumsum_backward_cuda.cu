@@ -10,6 +10,7 @@
 // Through the workspace: share_total_d_exclusive, share_total_d_inclusive, share_total_d_reverse,
 //   share_start_from_end, share_start_d_inclusive_from_end, share_start.
 // Bytes that cumsum_backward_f32 must move: 12 * N * M read, 4 * N * M written.
+// Operations: 5 * N * M of add.
 
 #include "cumsum_backward.h"
 
@@ -17,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,15 +29,8 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumBackwardWorkspace {
-  int64_t share_total_d_exclusive;
-  int64_t share_total_d_inclusive;
-  int64_t share_total_d_reverse;
-  int64_t share_start_from_end;
-  int64_t share_start_d_inclusive_from_end;
-  int64_t share_start;
-  int64_t cumsum_backward_part3_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t share_total_d_exclusive, share_total_d_inclusive, share_total_d_reverse, share_start_from_end,
+      share_start_d_inclusive_from_end, share_start, part3_kernel_tiles, bytes = 0;
   explicit CumsumBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_d_exclusive = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
@@ -45,11 +39,10 @@ struct CumsumBackwardWorkspace {
     share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
     share_start_d_inclusive_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
     share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    cumsum_backward_part3_kernel_tiles =
-        reserve(bytes,
-                workspace_tiles(padded_bytes(N, kBytes<T>) + padded_bytes(N, kBytes<T>), 32768,
-                                smaller(N_shares * M, 1024)),
-                1);
+    part3_kernel_tiles = reserve(bytes,
+                                 workspace_tiles(padded_bytes(N, kBytes<T>) + padded_bytes(N, kBytes<T>),
+                                                 32768, smaller(N_shares * M, 1024)),
+                                 1);
   }
 };
 
@@ -63,24 +56,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total_d_exclusive = T(0);
-    T total_d_inclusive = T(0);
-    T total_d_reverse = T(0);
     T total_d_exclusive_own = T(0);
     T total_d_inclusive_own = T(0);
     for (Index n = n_begin + Index(threadIdx.x); n < n_end; n += Index(blockDim.x)) {
       total_d_exclusive_own += d_exclusive != nullptr ? d_exclusive[m * N + n] : T(0);
       total_d_inclusive_own += d_inclusive != nullptr ? d_inclusive[m * N + n] : T(0);
     }
-    total_d_exclusive =
-        total_d_exclusive + block_fold(total_d_exclusive_own, [](T a, T b) { return T(a + b); });
-    total_d_inclusive =
-        total_d_inclusive + block_fold(total_d_inclusive_own, [](T a, T b) { return T(a + b); });
+    T total_d_exclusive = block_fold(total_d_exclusive_own, Plus());
+    T total_d_inclusive = block_fold(total_d_inclusive_own, Plus());
     T total_d_reverse_own = T(0);
     for (Index n = n_begin + Index(threadIdx.x); n < n_end; n += Index(blockDim.x)) {
       total_d_reverse_own += d_reverse != nullptr ? d_reverse[m * N + n] : T(0);
     }
-    total_d_reverse = total_d_reverse + block_fold(total_d_reverse_own, [](T a, T b) { return T(a + b); });
+    T total_d_reverse = block_fold(total_d_reverse_own, Plus());
     if (threadIdx.x == 0) share_total_d_exclusive[n_share * M + m] = total_d_exclusive;
     if (threadIdx.x == 0) share_total_d_inclusive[n_share * M + m] = total_d_inclusive;
     if (threadIdx.x == 0) share_total_d_reverse[n_share * M + m] = total_d_reverse;
@@ -103,8 +91,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T share_start_from_end_value =
           n_share < N_shares ? share_total_d_exclusive[n_share * M + m] : T(0);
-      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                                                [](T a, T b) { return T(a + b); });
+      const T share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end, Plus());
       if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
     T carry_d_inclusive_from_end = T(0);
@@ -115,8 +103,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const T share_start_d_inclusive_from_end_value =
           n_share < N_shares ? share_total_d_inclusive[n_share * M + m] : T(0);
       const T share_start_d_inclusive_from_end_own =
-          block_scan<true, true>(share_start_d_inclusive_from_end_value, carry_d_inclusive_from_end,
-                                 [](T a, T b) { return T(a + b); });
+          block_scan<true, true>(share_start_d_inclusive_from_end_value, carry_d_inclusive_from_end, Plus());
       if (n_share < N_shares) {
         share_start_d_inclusive_from_end[n_share * M + m] = share_start_d_inclusive_from_end_own;
       }
@@ -125,8 +112,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T share_start_value = n_share < N_shares ? share_total_d_reverse[n_share * M + m] : T(0);
-      const T share_start_own =
-          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
+      const T share_start_own = block_scan<false, true>(share_start_value, carry, Plus());
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -163,15 +149,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       const Index n = n_tile + Index(threadIdx.x);
       const T running_sum_d_exclusive_behind_value =
           n < n_end ? (d_exclusive != nullptr ? d_exclusive[m * N + n] : T(0)) : T(0);
-      const T running_sum_d_exclusive_behind_own =
-          block_scan<true, true>(running_sum_d_exclusive_behind_value, carried_sum_d_exclusive_behind,
-                                 [](T a, T b) { return T(a + b); });
+      const T running_sum_d_exclusive_behind_own = block_scan<true, true>(
+          running_sum_d_exclusive_behind_value, carried_sum_d_exclusive_behind, Plus());
       if (n < n_end) running_sum_d_exclusive_behind[n] = running_sum_d_exclusive_behind_own;
       const T running_sum_d_inclusive_from_end_value =
           n < n_end ? (d_inclusive != nullptr ? d_inclusive[m * N + n] : T(0)) : T(0);
-      const T running_sum_d_inclusive_from_end_own =
-          block_scan<true, false>(running_sum_d_inclusive_from_end_value, carried_sum_d_inclusive_from_end,
-                                  [](T a, T b) { return T(a + b); });
+      const T running_sum_d_inclusive_from_end_own = block_scan<true, false>(
+          running_sum_d_inclusive_from_end_value, carried_sum_d_inclusive_from_end, Plus());
       if (n < n_end) running_sum_d_inclusive_from_end[n] = running_sum_d_inclusive_from_end_own;
     }
     __syncthreads();
@@ -190,8 +174,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
         running_sum_d_reverse[i] =
             i < remaining ? (d_reverse != nullptr ? d_reverse[m * N + n] : T(0)) : T(0);
       }
-      block_scan<false, false>(running_sum_d_reverse, carried_sum_d_reverse,
-                               [](T a, T b) { return T(a + b); });
+      block_scan<false, false>(running_sum_d_reverse, carried_sum_d_reverse, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         d_x_pack[i] = running_sum_d_reverse[i] + running_sum_d_exclusive_behind_pack[i] +
@@ -213,41 +196,29 @@ cudaError_t cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T*
     if (const cudaError_t error =
             launch(cumsum_backward_part1_kernel<Index, T>, smaller(N_shares * M, int64_t{1} << 30),
                    block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, d_inclusive, d_exclusive,
-                   d_reverse, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_d_exclusive),
-                   reinterpret_cast<T*>(workspace + space.share_total_d_inclusive),
-                   reinterpret_cast<T*>(workspace + space.share_total_d_reverse));
-        error != cudaSuccess)
+                   d_reverse, M, N, N_shares, workspace + space.share_total_d_exclusive,
+                   workspace + space.share_total_d_inclusive, workspace + space.share_total_d_reverse))
       return error;
-    if (const cudaError_t error = launch(
-            cumsum_backward_part2_kernel<Index, T>,
-            smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
-            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.share_total_d_exclusive),
-            reinterpret_cast<T*>(workspace + space.share_total_d_inclusive),
-            reinterpret_cast<T*>(workspace + space.share_total_d_reverse),
-            reinterpret_cast<T*>(workspace + space.share_start_from_end),
-            reinterpret_cast<T*>(workspace + space.share_start_d_inclusive_from_end),
-            reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
+    if (const cudaError_t error =
+            launch(cumsum_backward_part2_kernel<Index, T>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares,
+                   workspace + space.share_total_d_exclusive, workspace + space.share_total_d_inclusive,
+                   workspace + space.share_total_d_reverse, workspace + space.share_start_from_end,
+                   workspace + space.share_start_d_inclusive_from_end, workspace + space.share_start))
       return error;
   }
-  {
-    const int64_t tile_bytes = padded_bytes(N, kBytes<T>) + padded_bytes(N, kBytes<T>);
-    const bool in_shared = tile_bytes <= 32768;
-    char* const tiles = in_shared ? nullptr : workspace + space.cumsum_backward_part3_kernel_tiles;
-    const bool wide = aligned({tiles, d_x}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error = launch(
-            wide ? cumsum_backward_part3_kernel<true, Index, T>
-                 : cumsum_backward_part3_kernel<false, Index, T>,
-            smaller(N_shares * M, in_shared ? int64_t{1} << 30 : 1024),
-            block_threads(ceil_div(N, N_shares), N_shares * M),
-            512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, d_inclusive, d_exclusive,
-            d_reverse, d_x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_start_from_end),
-            reinterpret_cast<T*>(workspace + space.share_start_d_inclusive_from_end),
-            reinterpret_cast<T*>(workspace + space.share_start), tiles, tile_bytes);
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const int64_t tile_bytes = padded_bytes(N, kBytes<T>) + padded_bytes(N, kBytes<T>);
+  const bool in_shared = tile_bytes <= 32768;
+  char* const tiles = in_shared ? nullptr : workspace + space.part3_kernel_tiles;
+  const bool wide = aligned({tiles, d_x}) && N % (16 / kBytes<T>) == 0;
+  return launch(
+      wide ? cumsum_backward_part3_kernel<true, Index, T> : cumsum_backward_part3_kernel<false, Index, T>,
+      smaller(N_shares * M, in_shared ? int64_t{1} << 30 : 1024),
+      block_threads(ceil_div(N, N_shares), N_shares * M),
+      512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0), stream, d_inclusive, d_exclusive, d_reverse,
+      d_x, M, N, N_shares, workspace + space.share_start_from_end,
+      workspace + space.share_start_d_inclusive_from_end, workspace + space.share_start, tiles, tile_bytes);
 }
 
 // Checks the arguments, then runs.

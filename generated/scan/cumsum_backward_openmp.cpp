@@ -2,21 +2,22 @@
 //
 // cumsum_backward: The gradient of cumsum by x, given that of inclusive, exclusive and reverse
 //
-// Phase 1 of cumsum_backward_f32: threads share N_shares, M, neighbours along N, where there are
-//   several N_shares.
-// Phase 2: one thread computes carry_from_end, carry_d_inclusive_from_end, carry, where there are
-//   several N_shares.
+// Phase 1 of cumsum_backward_f32: threads share N_shares, M, neighbours along N, where there are several
+//   N_shares.
+// Phase 2: one thread computes carry_from_end, carry_d_inclusive_from_end, carry, where there are several
+//   N_shares.
 // Phase 3: threads share N_shares, M, neighbours along N.
 // Kept by each worker: running_sum_d_exclusive_behind, running_sum_d_inclusive_from_end.
 // Through the workspace: share_total_d_exclusive, share_total_d_inclusive, share_total_d_reverse,
 //   share_start_from_end, share_start_d_inclusive_from_end, share_start.
 // Bytes that cumsum_backward_f32 must move: 12 * N * M read, 4 * N * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: 5 * N * M of add.
+// Where N <= 15: cumsum_backward_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "cumsum_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "cumsum_backward_openmp.cpp"
@@ -26,9 +27,33 @@
 #include "cumsum_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t cumsum_backward_f32_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum_backward<float>(M, N))
+}
+extern "C" int cumsum_backward_f32_openmp(const float* d_inclusive, const float* d_exclusive,
+                                          const float* d_reverse, float* d_x, int64_t M, int64_t N,
+                                          void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum_backward<float>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, workspace,
+                                              workspace_bytes))
+}
+
+extern "C" int64_t cumsum_backward_f64_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum_backward<double>(M, N))
+}
+extern "C" int cumsum_backward_f64_openmp(const double* d_inclusive, const double* d_exclusive,
+                                          const double* d_reverse, double* d_x, int64_t M, int64_t N,
+                                          void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum_backward<double>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, workspace,
+                                               workspace_bytes))
+}
+
+extern "C" const char* cumsum_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -82,9 +107,7 @@ template <class T>
 struct CumsumBackwardWorkspace {
   int64_t running_sum_d_exclusive_behind, running_sum_d_inclusive_from_end, share_total_d_exclusive,
       share_total_d_inclusive, share_total_d_reverse, share_start_from_end, share_start_d_inclusive_from_end,
-      share_start, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+      share_start, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit CumsumBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     running_sum_d_exclusive_behind = reserve(thread_bytes, N, kBytes<T>);
@@ -138,8 +161,8 @@ void cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* d_reve
                       active,
                       d_inclusive != nullptr ? load(&d_inclusive[m * N + n], active) : Vector<T>(T(0)), T(0));
                 });
-            total_d_exclusive += across(total_d_exclusive_lanes, [](auto a, auto b) IN_SET { return a + b; });
-            total_d_inclusive += across(total_d_inclusive_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_d_exclusive += across(total_d_exclusive_lanes, Plus());
+            total_d_inclusive += across(total_d_inclusive_lanes, Plus());
           }
           const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
                         n_share_end = share_begin(n_share + 1, N_shares, N, 64);
@@ -153,7 +176,7 @@ void cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* d_reve
                       active, d_reverse != nullptr ? load(&d_reverse[m * N + n], active) : Vector<T>(T(0)),
                       T(0));
                 });
-            total_d_reverse += across(total_d_reverse_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_d_reverse += across(total_d_reverse_lanes, Plus());
           }
           share_total_d_exclusive[n_share * M + m] = total_d_exclusive;
           share_total_d_inclusive[n_share * M + m] = total_d_inclusive;
@@ -215,14 +238,14 @@ void cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* d_reve
                         keep(active,
                              d_exclusive != nullptr ? load(&d_exclusive[m * N + n], active) : Vector<T>(T(0)),
                              T(0)),
-                        T(0), [](auto a, auto b) IN_SET { return a + b; }));
+                        T(0), Plus()));
               store(&running_sum_d_inclusive_from_end[n], active,
                     scan_lanes<-1>(
                         carried_sum_d_inclusive_from_end,
                         keep(active,
                              d_inclusive != nullptr ? load(&d_inclusive[m * N + n], active) : Vector<T>(T(0)),
                              T(0)),
-                        T(0), [](auto a, auto b) IN_SET { return a + b; }));
+                        T(0), Plus()));
             });
         const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
                       n_share_end = share_begin(n_share + 1, N_shares, N, 64);
@@ -233,7 +256,7 @@ void cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* d_reve
                   carried_sum_d_reverse,
                   keep(active, d_reverse != nullptr ? load(&d_reverse[m * N + n], active) : Vector<T>(T(0)),
                        T(0)),
-                  T(0), [](auto a, auto b) IN_SET { return a + b; });
+                  T(0), Plus());
               store_around(&d_x[m * N + n], active,
                            running_sum_d_reverse + load(&running_sum_d_exclusive_behind[n], active) +
                                load(&running_sum_d_inclusive_from_end[n], active),
@@ -278,33 +301,4 @@ int64_t workspace_of_cumsum_backward(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t cumsum_backward_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum_backward<float>(M, N))
-}
-extern "C" int cumsum_backward_f32_openmp(const float* d_inclusive, const float* d_exclusive,
-                                          const float* d_reverse, float* d_x, int64_t M, int64_t N,
-                                          void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum_backward<float>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, workspace,
-                                              workspace_bytes))
-}
-
-extern "C" int64_t cumsum_backward_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum_backward<double>(M, N))
-}
-extern "C" int cumsum_backward_f64_openmp(const double* d_inclusive, const double* d_exclusive,
-                                          const double* d_reverse, double* d_x, int64_t M, int64_t N,
-                                          void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum_backward<double>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, workspace,
-                                               workspace_bytes))
-}
-
-extern "C" const char* cumsum_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

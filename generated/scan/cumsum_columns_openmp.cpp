@@ -2,17 +2,18 @@
 //
 // cumsum_columns: y = running sums of x along M
 //
-// Phase 1 of cumsum_columns_f32: threads share M_shares, N, neighbours along N, where there are
-//   several M_shares.
+// Phase 1 of cumsum_columns_f32: threads share M_shares, N, neighbours along N, where there are several
+//   M_shares.
 // Phase 2: one thread computes carry, where there are several M_shares.
 // Phase 3: threads share M_shares, N, neighbours along N.
 // Through the workspace: share_total_x, share_start.
 // Bytes that cumsum_columns_f32 must move: 4 * N * M read, 4 * N * M written.
+// Operations: N * M of add.
 
 #include "cumsum_columns.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
@@ -22,9 +23,40 @@
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N))
+}
+extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
+                                                                     cumsum_columns<float>))
+}
+
+extern "C" int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N))
+}
+extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
+                                                                      cumsum_columns<double>))
+}
+
+extern "C" int64_t cumsum_columns_i32_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsI32Workspace>(M, N))
+}
+extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
+                                         int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum_columns<CumsumColumnsI32Workspace>(x, y, M, N, workspace, workspace_bytes,
+                                                                 cumsum_columns_i32))
+}
+
+extern "C" const char* cumsum_columns_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -36,9 +68,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumColumnsWorkspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
@@ -142,9 +172,7 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
 
 // Where the intermediates lie in the workspace.
 struct CumsumColumnsI32Workspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
@@ -259,40 +287,4 @@ int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N))
-}
-extern "C" int cumsum_columns_f32_openmp(const float* x, float* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<float>>(x, y, M, N, workspace, workspace_bytes,
-                                                                     cumsum_columns<float>))
-}
-
-extern "C" int64_t cumsum_columns_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<double>>(M, N))
-}
-extern "C" int cumsum_columns_f64_openmp(const double* x, double* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum_columns<CumsumColumnsWorkspace<double>>(x, y, M, N, workspace, workspace_bytes,
-                                                                      cumsum_columns<double>))
-}
-
-extern "C" int64_t cumsum_columns_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum_columns<CumsumColumnsI32Workspace>(M, N))
-}
-extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M, int64_t N, void* workspace,
-                                         int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum_columns<CumsumColumnsI32Workspace>(x, y, M, N, workspace, workspace_bytes,
-                                                                 cumsum_columns_i32))
-}
-
-extern "C" const char* cumsum_columns_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -8,6 +8,7 @@
 // Phase 3: a block for each of N_shares, M, neighbours along N.
 // Through the workspace: share_total_x, share_start_from_end, share_start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
+// Operations: 3 * N * M of add.
 
 #include "cumsum.h"
 
@@ -15,7 +16,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,13 +27,8 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumWorkspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
   explicit CumsumWorkspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
     share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
@@ -48,7 +44,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total_x = T(0);
     T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -59,7 +54,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
         if (i < remaining) total_x_own += x_pack[i];
       }
     }
-    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
+    T total_x = block_fold(total_x_own, Plus());
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
@@ -76,16 +71,15 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
-      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                                                [](T a, T b) { return T(a + b); });
+      const T share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end, Plus());
       if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
     T carry = T(0);
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
-      const T share_start_own =
-          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
+      const T share_start_own = block_scan<false, true>(share_start_value, carry, Plus());
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -115,8 +109,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       T running_sum_x_from_end[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_from_end[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
-                              [](T a, T b) { return T(a + b); });
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) reverse_pack[i] = running_sum_x_from_end[i];
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
@@ -133,13 +126,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       T running_sum_x_before[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<false, false>(running_sum_x, carried_sum_x, [](T a, T b) { return T(a + b); });
+      block_scan<false, false>(running_sum_x, carried_sum_x, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         inclusive_pack[i] = running_sum_x[i];
         running_sum_x_before[i] = i < remaining ? x_pack[i] : T(0);
       }
-      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, [](T a, T b) { return T(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) exclusive_pack[i] = running_sum_x_before[i];
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
@@ -160,43 +153,28 @@ cudaError_t cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M
       if (const cudaError_t error = launch(
               wide ? cumsum_part1_kernel<true, Index, T> : cumsum_part1_kernel<false, Index, T>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+              512, stream, x, M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
-    if (const cudaError_t error = launch(cumsum_part2_kernel<Index, T>,
-                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
-                                         reinterpret_cast<T*>(workspace + space.share_total_x),
-                                         reinterpret_cast<T*>(workspace + space.share_start_from_end),
-                                         reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  {
-    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error =
-            launch(wide ? cumsum_part3_kernel<true, Index, T> : cumsum_part3_kernel<false, Index, T>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive,
-                   reverse, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_start_from_end),
-                   reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
+            launch(cumsum_part2_kernel<Index, T>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end, workspace + space.share_start))
       return error;
   }
-  return cudaSuccess;
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % (16 / kBytes<T>) == 0;
+  return launch(
+      wide ? cumsum_part3_kernel<true, Index, T> : cumsum_part3_kernel<false, Index, T>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive, reverse, M, N,
+      N_shares, workspace + space.share_start_from_end, workspace + space.share_start);
 }
 
 // Where the intermediates lie in the workspace.
 struct CumsumI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
     share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
@@ -212,7 +190,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 0;
     int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
@@ -223,7 +200,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
       }
     }
-    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    int64_t total_x = block_fold(total_x_own, Plus());
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
@@ -282,8 +259,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int64_t running_sum_x_from_end[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
-                              [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end, Plus());
 #pragma unroll
       for (int i = 0; i < 4; ++i) reverse_pack[i] = int32_t(running_sum_x_from_end[i]);
       store_pack<kWide>(&reverse[m * N + n_first], reverse_pack, remaining);
@@ -300,15 +276,13 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int64_t running_sum_x_before[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, false>(running_sum_x, carried_sum_x,
-                               [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<false, false>(running_sum_x, carried_sum_x, Plus());
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
         inclusive_pack[i] = int32_t(running_sum_x[i]);
         running_sum_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 0;
       }
-      block_scan<false, true>(running_sum_x_before, carried_sum_x_before,
-                              [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, Plus());
 #pragma unroll
       for (int i = 0; i < 4; ++i) exclusive_pack[i] = int32_t(running_sum_x_before[i]);
       store_pack<kWide>(&inclusive[m * N + n_first], inclusive_pack, remaining);
@@ -329,32 +303,22 @@ cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive,
       if (const cudaError_t error = launch(
               wide ? cumsum_i32_part1_kernel<true, Index> : cumsum_i32_part1_kernel<false, Index>,
               smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+              512, stream, x, M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
-    if (const cudaError_t error = launch(cumsum_i32_part2_kernel<Index>,
-                                         smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                                         scan_threads(N_shares, M), 512, stream, M, N_shares,
-                                         reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                                         reinterpret_cast<int64_t*>(workspace + space.share_start_from_end),
-                                         reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
+    if (const cudaError_t error =
+            launch(cumsum_i32_part2_kernel<Index>,
+                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end, workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
-    if (const cudaError_t error = launch(
-            wide ? cumsum_i32_part3_kernel<true, Index> : cumsum_i32_part3_kernel<false, Index>,
-            smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                    int64_t{1} << 30),
-            scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive, reverse,
-            M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_start_from_end),
-            reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, reverse, inclusive, exclusive}) && N % 4 == 0;
+  return launch(
+      wide ? cumsum_i32_part3_kernel<true, Index> : cumsum_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, inclusive, exclusive, reverse, M, N,
+      N_shares, workspace + space.share_start_from_end, workspace + space.share_start);
 }
 
 // Checks the arguments, then runs.

@@ -2,18 +2,18 @@
 //
 // cumsum: inclusive, exclusive and reverse running sums of x along N
 //
-// Phase 1 of cumsum_f32: threads share N_shares, M, neighbours along N, where there are several
-//   N_shares.
+// Phase 1 of cumsum_f32: threads share N_shares, M, neighbours along N, where there are several N_shares.
 // Phase 2: one thread computes carry_from_end, carry, where there are several N_shares.
 // Phase 3: threads share N_shares, M, neighbours along N.
 // Through the workspace: share_total_x, share_start_from_end, share_start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: 3 * N * M of add.
+// Where N <= 15: cumsum_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "cumsum.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "cumsum_openmp.cpp"
@@ -23,9 +23,40 @@
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum<CumsumWorkspace<float>>(M, N))
+}
+extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse,
+                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                      workspace_bytes, cumsum_short<float>, cumsum<float>))
+}
+
+extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum<CumsumWorkspace<double>>(M, N))
+}
+extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse,
+                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                       workspace_bytes, cumsum_short<double>, cumsum<double>))
+}
+
+extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
+  BY_SET(return workspace_of_cumsum<CumsumI32Workspace>(M, N))
+}
+extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
+                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_cumsum<CumsumI32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace,
+                                                  workspace_bytes, cumsum_i32_short, cumsum_i32))
+}
+
+extern "C" const char* cumsum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -67,9 +98,7 @@ void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
 // Where the intermediates lie in the workspace.
 template <class T>
 struct CumsumWorkspace {
-  int64_t share_total_x, share_start_from_end, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
   explicit CumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
@@ -102,7 +131,7 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
                                    [=, &total_x_lanes](int64_t n, auto active) IN_SET {
                                      total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, Plus());
           }
           share_total_x[n_share * M + m] = total_x;
         }
@@ -138,9 +167,8 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
         // One pass along this share of n: running_sum_x_from_end, from the end; fills reverse.
         for_lanes_down<kLanesOf<T>>(
             n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
-              const auto running_sum_x_from_end =
-                  scan_lanes<-1>(carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), T(0)),
-                                 T(0), [](auto a, auto b) IN_SET { return a + b; });
+              const auto running_sum_x_from_end = scan_lanes<-1>(
+                  carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), T(0)), T(0), Plus());
               store_around(&reverse[m * N + n], active, running_sum_x_from_end, around_caches);
             });
         T carried_sum_x_before = T(0);
@@ -154,12 +182,11 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
             [=, &carried_sum_x, &carried_sum_x_before](int64_t n, auto active) IN_SET {
               prefetch(&x[m_ahead * N + n]);
               const auto x_here = load_once(&x[m * N + n], active);
-              const auto running_sum_x = scan_lanes<1>(carried_sum_x, keep(active, x_here, T(0)), T(0),
-                                                       [](auto a, auto b) IN_SET { return a + b; });
+              const auto running_sum_x =
+                  scan_lanes<1>(carried_sum_x, keep(active, x_here, T(0)), T(0), Plus());
               store_around(&inclusive[m * N + n], active, running_sum_x, around_caches);
               const auto running_sum_x_before =
-                  scan_before<1>(carried_sum_x_before, keep(active, x_here, T(0)), T(0),
-                                 [](auto a, auto b) IN_SET { return a + b; });
+                  scan_before<1>(carried_sum_x_before, keep(active, x_here, T(0)), T(0), Plus());
               store_around(&exclusive[m * N + n], active, running_sum_x_before, around_caches);
             });
       }
@@ -202,9 +229,7 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
 
 // Where the intermediates lie in the workspace.
 struct CumsumI32Workspace {
-  int64_t share_total_x, share_start_from_end, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
@@ -227,7 +252,6 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
@@ -235,7 +259,7 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          int64_t total_x = across(total_x_lanes, Plus());
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -269,9 +293,9 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_from_end, from the end; fills reverse.
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
-          const auto running_sum_x_from_end = scan_lanes<-1>(
-              carried_sum_x_from_end, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-              [](auto a, auto b) IN_SET { return a + b; });
+          const auto running_sum_x_from_end =
+              scan_lanes<-1>(carried_sum_x_from_end,
+                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
           store_around(&reverse[m * N + n], active, convert<int32_t>(running_sum_x_from_end), around_caches);
         });
         int64_t carried_sum_x_before = 0;
@@ -286,12 +310,10 @@ void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_
               prefetch(&x[m_ahead * N + n]);
               const auto x_here = load_once(&x[m * N + n], active);
               const auto running_sum_x =
-                  scan_lanes<1>(carried_sum_x, keep(active, convert<int64_t>(x_here), 0), 0,
-                                [](auto a, auto b) IN_SET { return a + b; });
+                  scan_lanes<1>(carried_sum_x, keep(active, convert<int64_t>(x_here), 0), 0, Plus());
               store_around(&inclusive[m * N + n], active, convert<int32_t>(running_sum_x), around_caches);
               const auto running_sum_x_before =
-                  scan_before<1>(carried_sum_x_before, keep(active, convert<int64_t>(x_here), 0), 0,
-                                 [](auto a, auto b) IN_SET { return a + b; });
+                  scan_before<1>(carried_sum_x_before, keep(active, convert<int64_t>(x_here), 0), 0, Plus());
               store_around(&exclusive[m * N + n], active, convert<int32_t>(running_sum_x_before),
                            around_caches);
             });
@@ -332,40 +354,4 @@ int64_t workspace_of_cumsum(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum<CumsumWorkspace<float>>(M, N))
-}
-extern "C" int cumsum_f32_openmp(const float* x, float* inclusive, float* exclusive, float* reverse,
-                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum<CumsumWorkspace<float>>(x, inclusive, exclusive, reverse, M, N, workspace,
-                                                      workspace_bytes, cumsum_short<float>, cumsum<float>))
-}
-
-extern "C" int64_t cumsum_f64_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum<CumsumWorkspace<double>>(M, N))
-}
-extern "C" int cumsum_f64_openmp(const double* x, double* inclusive, double* exclusive, double* reverse,
-                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum<CumsumWorkspace<double>>(x, inclusive, exclusive, reverse, M, N, workspace,
-                                                       workspace_bytes, cumsum_short<double>, cumsum<double>))
-}
-
-extern "C" int64_t cumsum_i32_openmp_workspace(int64_t M, int64_t N) {
-  BY_SET(return workspace_of_cumsum<CumsumI32Workspace>(M, N))
-}
-extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse,
-                                 int64_t M, int64_t N, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_cumsum<CumsumI32Workspace>(x, inclusive, exclusive, reverse, M, N, workspace,
-                                                  workspace_bytes, cumsum_i32_short, cumsum_i32))
-}
-
-extern "C" const char* cumsum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

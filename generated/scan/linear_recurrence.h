@@ -10,32 +10,31 @@
 // Each element, by named axes:
 //   h = linrec(a, x, S);
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
-// Status: 0, or what is wrong with the arguments, checked before anything is written;
-//   linear_recurrence_error explains it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; linear_recurrence_error
+//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -96,6 +95,29 @@ const char* linear_recurrence_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kCuda, auto* kOpenmp>
+struct linear_recurrence_arguments {
+  const T* a = nullptr;
+  const T* x = nullptr;
+  T* h = nullptr;
+  int64_t B = 0, S = 0, C = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int linear_recurrence_cuda(const linear_recurrence_arguments& a_, void* stream) {
+    return kCuda(a_.a, a_.x, a_.h, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes, stream);
+  }
+  friend int linear_recurrence_openmp(const linear_recurrence_arguments& a_) {
+    return kOpenmp(a_.a, a_.x, a_.h, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes);
+  }
+};
+using linear_recurrence_f32_arguments =
+    linear_recurrence_arguments<float, linear_recurrence_f32_cuda, linear_recurrence_f32_openmp>;
+using linear_recurrence_f64_arguments =
+    linear_recurrence_arguments<double, linear_recurrence_f64_cuda, linear_recurrence_f64_openmp>;
+
 #endif
 
 // What a status means.
@@ -127,32 +149,3 @@ static inline const char* linear_recurrence_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kCuda, auto* kOpenmp>
-struct linear_recurrence_arguments {
-  const T* a = nullptr;
-  const T* x = nullptr;
-  T* h = nullptr;
-  int64_t B = 0;
-  int64_t S = 0;
-  int64_t C = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int linear_recurrence_cuda(const linear_recurrence_arguments& a_, void* stream) {
-    return kCuda(a_.a, a_.x, a_.h, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes, stream);
-  }
-  friend int linear_recurrence_openmp(const linear_recurrence_arguments& a_) {
-    return kOpenmp(a_.a, a_.x, a_.h, a_.B, a_.S, a_.C, a_.workspace, a_.workspace_bytes);
-  }
-};
-using linear_recurrence_f32_arguments =
-    linear_recurrence_arguments<float, linear_recurrence_f32_cuda, linear_recurrence_f32_openmp>;
-using linear_recurrence_f64_arguments =
-    linear_recurrence_arguments<double, linear_recurrence_f64_cuda, linear_recurrence_f64_openmp>;
-
-#endif

@@ -2,12 +2,13 @@
 //
 // linear_recurrence_backward: The gradient of linear_recurrence by a and x, given that of h
 //
-// Phase 1 of linear_recurrence_backward_f32: a thread for each of S_shares, B, C, neighbours along C,
-//   where there are several S_shares.
+// Phase 1 of linear_recurrence_backward_f32: a thread for each of S_shares, B, C, neighbours along C, where
+//   there are several S_shares.
 // Phase 2: a block for each of B, C, where there are several S_shares.
 // Phase 3: a thread for each of S_shares, B, C, neighbours along C.
 // Through the workspace: share_factor_a, share_total_a, share_start_from_end.
 // Bytes that linear_recurrence_backward_f32 must move: 12 * C * S * B read, 8 * C * S * B written.
+// Operations: C * S * B + S of add; S + 1 of sub; 2 * C * S * B of mul.
 
 #include "linear_recurrence_backward.h"
 
@@ -16,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,13 +27,8 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceBackwardF32Workspace {
-  int64_t share_factor_a;
-  int64_t share_total_a;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_factor_a, share_total_a, share_start_from_end, bytes = 0;
   explicit LinearRecurrenceBackwardF32Workspace(int64_t B, int64_t S, int64_t C) {
-    (void)S;
     const int64_t S_shares =
         larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
     share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
@@ -147,39 +143,25 @@ cudaError_t linear_recurrence_backward_f32(const float* a, const float* h, const
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
-    if (const cudaError_t error = launch(
-            linear_recurrence_backward_f32_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
-            stream, a, d_h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
-            reinterpret_cast<float*>(workspace + space.share_total_a));
-        error != cudaSuccess)
-      return error;
     if (const cudaError_t error =
-            launch(linear_recurrence_backward_f32_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
-                   block_threads(1, B * C), 512, stream, a, d_h, B, S, C, S_shares,
-                   reinterpret_cast<double*>(workspace + space.share_factor_a),
-                   reinterpret_cast<float*>(workspace + space.share_total_a),
-                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+            launch(linear_recurrence_backward_f32_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256,
+                   0, stream, a, d_h, B, S, C, S_shares, workspace + space.share_factor_a,
+                   workspace + space.share_total_a))
+      return error;
+    if (const cudaError_t error = launch(
+            linear_recurrence_backward_f32_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+            block_threads(1, B * C), 512, stream, a, d_h, B, S, C, S_shares, workspace + space.share_factor_a,
+            workspace + space.share_total_a, workspace + space.share_start_from_end))
       return error;
   }
-  if (const cudaError_t error =
-          launch(linear_recurrence_backward_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
-                 stream, a, h, d_h, d_a, d_x, B, S, C, S_shares,
-                 reinterpret_cast<float*>(workspace + space.share_start_from_end));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(linear_recurrence_backward_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
+                stream, a, h, d_h, d_a, d_x, B, S, C, S_shares, workspace + space.share_start_from_end);
 }
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceBackwardF64Workspace {
-  int64_t share_factor_a;
-  int64_t share_total_a;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_factor_a, share_total_a, share_start_from_end, bytes = 0;
   explicit LinearRecurrenceBackwardF64Workspace(int64_t B, int64_t S, int64_t C) {
-    (void)S;
     const int64_t S_shares =
         larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
     share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
@@ -293,28 +275,19 @@ cudaError_t linear_recurrence_backward_f64(const double* a, const double* h, con
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
-    if (const cudaError_t error = launch(
-            linear_recurrence_backward_f64_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
-            stream, a, d_h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
-            reinterpret_cast<double*>(workspace + space.share_total_a));
-        error != cudaSuccess)
-      return error;
     if (const cudaError_t error =
-            launch(linear_recurrence_backward_f64_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
-                   block_threads(1, B * C), 512, stream, a, d_h, B, S, C, S_shares,
-                   reinterpret_cast<double*>(workspace + space.share_factor_a),
-                   reinterpret_cast<double*>(workspace + space.share_total_a),
-                   reinterpret_cast<double*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+            launch(linear_recurrence_backward_f64_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256,
+                   0, stream, a, d_h, B, S, C, S_shares, workspace + space.share_factor_a,
+                   workspace + space.share_total_a))
+      return error;
+    if (const cudaError_t error = launch(
+            linear_recurrence_backward_f64_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
+            block_threads(1, B * C), 512, stream, a, d_h, B, S, C, S_shares, workspace + space.share_factor_a,
+            workspace + space.share_total_a, workspace + space.share_start_from_end))
       return error;
   }
-  if (const cudaError_t error =
-          launch(linear_recurrence_backward_f64_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
-                 stream, a, h, d_h, d_a, d_x, B, S, C, S_shares,
-                 reinterpret_cast<double*>(workspace + space.share_start_from_end));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(linear_recurrence_backward_f64_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0,
+                stream, a, h, d_h, d_a, d_x, B, S, C, S_shares, workspace + space.share_start_from_end);
 }
 
 // Checks the arguments, then runs.

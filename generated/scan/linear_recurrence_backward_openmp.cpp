@@ -2,17 +2,18 @@
 //
 // linear_recurrence_backward: The gradient of linear_recurrence by a and x, given that of h
 //
-// Phase 1 of linear_recurrence_backward_f32: threads share S_shares, B, C, neighbours along C, where
-//   there are several S_shares.
+// Phase 1 of linear_recurrence_backward_f32: threads share S_shares, B, C, neighbours along C, where there
+//   are several S_shares.
 // Phase 2: one thread computes share_start_from_end, where there are several S_shares.
 // Phase 3: threads share S_shares, B, C, neighbours along C.
 // Through the workspace: share_factor_a, share_total_a, share_start_from_end.
 // Bytes that linear_recurrence_backward_f32 must move: 12 * C * S * B read, 8 * C * S * B written.
+// Operations: C * S * B + S of add; S + 1 of sub; 2 * C * S * B of mul.
 
 #include "linear_recurrence_backward.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -24,9 +25,33 @@
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t linear_recurrence_backward_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
+  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(B, S, C))
+}
+extern "C" int linear_recurrence_backward_f32_openmp(const float* a, const float* h, const float* d_h,
+                                                     float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
+                                                     void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f32))
+}
+
+extern "C" int64_t linear_recurrence_backward_f64_openmp_workspace(int64_t B, int64_t S, int64_t C) {
+  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(B, S, C))
+}
+extern "C" int linear_recurrence_backward_f64_openmp(const double* a, const double* h, const double* d_h,
+                                                     double* d_a, double* d_x, int64_t B, int64_t S,
+                                                     int64_t C, void* workspace, int64_t workspace_bytes) {
+  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(
+      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f64))
+}
+
+extern "C" const char* linear_recurrence_backward_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -37,9 +62,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceBackwardF32Workspace {
-  int64_t share_factor_a, share_total_a, share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_factor_a, share_total_a, share_start_from_end, bytes = 0;
   explicit LinearRecurrenceBackwardF32Workspace(int64_t B, int64_t S, int64_t C) {
     const int64_t S_shares =
         larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
@@ -183,9 +206,7 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceBackwardF64Workspace {
-  int64_t share_factor_a, share_total_a, share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_factor_a, share_total_a, share_start_from_end, bytes = 0;
   explicit LinearRecurrenceBackwardF64Workspace(int64_t B, int64_t S, int64_t C) {
     const int64_t S_shares =
         larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
@@ -355,33 +376,4 @@ int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C)
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t linear_recurrence_backward_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(B, S, C))
-}
-extern "C" int linear_recurrence_backward_f32_openmp(const float* a, const float* h, const float* d_h,
-                                                     float* d_a, float* d_x, int64_t B, int64_t S, int64_t C,
-                                                     void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(
-      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f32))
-}
-
-extern "C" int64_t linear_recurrence_backward_f64_openmp_workspace(int64_t B, int64_t S, int64_t C) {
-  BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(B, S, C))
-}
-extern "C" int linear_recurrence_backward_f64_openmp(const double* a, const double* h, const double* d_h,
-                                                     double* d_a, double* d_x, int64_t B, int64_t S,
-                                                     int64_t C, void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_linear_recurrence_backward<LinearRecurrenceBackwardF64Workspace>(
-      a, h, d_h, d_a, d_x, B, S, C, workspace, workspace_bytes, linear_recurrence_backward_f64))
-}
-
-extern "C" const char* linear_recurrence_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

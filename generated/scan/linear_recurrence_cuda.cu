@@ -2,12 +2,13 @@
 //
 // linear_recurrence: h[b, t, c] = a[b, t, c] * h[b, t - 1, c] + x[b, t, c]
 //
-// Phase 1 of linear_recurrence_f32: a thread for each of S_shares, B, C, neighbours along C, where
-//   there are several S_shares.
+// Phase 1 of linear_recurrence_f32: a thread for each of S_shares, B, C, neighbours along C, where there are
+//   several S_shares.
 // Phase 2: a block for each of B, C, where there are several S_shares.
 // Phase 3: a thread for each of S_shares, B, C, neighbours along C.
 // Through the workspace: share_factor_a, share_total_a, share_start.
 // Bytes that linear_recurrence_f32 must move: 8 * C * S * B read, 4 * C * S * B written.
+// Operations: C * S * B each of add, mul.
 
 #include "linear_recurrence.h"
 
@@ -16,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,13 +27,8 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF32Workspace {
-  int64_t share_factor_a;
-  int64_t share_total_a;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_factor_a, share_total_a, share_start, bytes = 0;
   explicit LinearRecurrenceF32Workspace(int64_t B, int64_t S, int64_t C) {
-    (void)S;
     const int64_t S_shares =
         larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
     share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
@@ -122,38 +118,24 @@ cudaError_t linear_recurrence_f32(const float* a, const float* x, float* h, int6
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
-    if (const cudaError_t error =
-            launch(linear_recurrence_f32_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
-                   reinterpret_cast<float*>(workspace + space.share_total_a));
-        error != cudaSuccess)
+    if (const cudaError_t error = launch(
+            linear_recurrence_f32_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream, a, x,
+            B, S, C, S_shares, workspace + space.share_factor_a, workspace + space.share_total_a))
       return error;
-    if (const cudaError_t error =
-            launch(linear_recurrence_f32_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
-                   block_threads(1, B * C), 512, stream, a, x, B, S, C, S_shares,
-                   reinterpret_cast<double*>(workspace + space.share_factor_a),
-                   reinterpret_cast<float*>(workspace + space.share_total_a),
-                   reinterpret_cast<float*>(workspace + space.share_start));
-        error != cudaSuccess)
+    if (const cudaError_t error = launch(linear_recurrence_f32_part2_kernel<Index>,
+                                         smaller(B * C, int64_t{1} << 30), block_threads(1, B * C), 512,
+                                         stream, a, x, B, S, C, S_shares, workspace + space.share_factor_a,
+                                         workspace + space.share_total_a, workspace + space.share_start))
       return error;
   }
-  if (const cudaError_t error =
-          launch(linear_recurrence_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                 a, x, h, B, S, C, S_shares, reinterpret_cast<float*>(workspace + space.share_start));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(linear_recurrence_f32_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream, a,
+                x, h, B, S, C, S_shares, workspace + space.share_start);
 }
 
 // Where the intermediates lie in the workspace.
 struct LinearRecurrenceF64Workspace {
-  int64_t share_factor_a;
-  int64_t share_total_a;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_factor_a, share_total_a, share_start, bytes = 0;
   explicit LinearRecurrenceF64Workspace(int64_t B, int64_t S, int64_t C) {
-    (void)S;
     const int64_t S_shares =
         larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
     share_factor_a = reserve(bytes, S_shares > 1 ? S_shares * B * C : 0, 8);
@@ -244,27 +226,18 @@ cudaError_t linear_recurrence_f64(const double* a, const double* x, double* h, i
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
-    if (const cudaError_t error =
-            launch(linear_recurrence_f64_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                   a, x, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_factor_a),
-                   reinterpret_cast<double*>(workspace + space.share_total_a));
-        error != cudaSuccess)
+    if (const cudaError_t error = launch(
+            linear_recurrence_f64_part1_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream, a, x,
+            B, S, C, S_shares, workspace + space.share_factor_a, workspace + space.share_total_a))
       return error;
-    if (const cudaError_t error =
-            launch(linear_recurrence_f64_part2_kernel<Index>, smaller(B * C, int64_t{1} << 30),
-                   block_threads(1, B * C), 512, stream, a, x, B, S, C, S_shares,
-                   reinterpret_cast<double*>(workspace + space.share_factor_a),
-                   reinterpret_cast<double*>(workspace + space.share_total_a),
-                   reinterpret_cast<double*>(workspace + space.share_start));
-        error != cudaSuccess)
+    if (const cudaError_t error = launch(linear_recurrence_f64_part2_kernel<Index>,
+                                         smaller(B * C, int64_t{1} << 30), block_threads(1, B * C), 512,
+                                         stream, a, x, B, S, C, S_shares, workspace + space.share_factor_a,
+                                         workspace + space.share_total_a, workspace + space.share_start))
       return error;
   }
-  if (const cudaError_t error =
-          launch(linear_recurrence_f64_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream,
-                 a, x, h, B, S, C, S_shares, reinterpret_cast<double*>(workspace + space.share_start));
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(linear_recurrence_f64_part3_kernel<Index>, ceil_div(S_shares * B * C, 256), 256, 0, stream, a,
+                x, h, B, S, C, S_shares, workspace + space.share_start);
 }
 
 // Checks the arguments, then runs.

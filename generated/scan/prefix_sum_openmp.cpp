@@ -4,11 +4,12 @@
 //
 // Plan: threads share N, neighbours along N.
 // Bytes that prefix_sum must move: 4 * N * M read, 4 * N * M written.
+// Operations: 3 * N * M + N * max(1, cdiv(M, 64)) of add.
 
 #include "prefix_sum.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "prefix_sum_openmp.cpp"
@@ -18,9 +19,17 @@
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N) {
+  BY_SET(return launch_prefix_sum(x, y, M, N))
+}
+
+extern "C" const char* prefix_sum_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -88,17 +97,4 @@ int launch_prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N) {
-  BY_SET(return launch_prefix_sum(x, y, M, N))
-}
-
-extern "C" const char* prefix_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

@@ -13,32 +13,31 @@
 // with form = cumsum or cumsum_exclusive or cumsum_reverse or cumsum_reverse_exclusive or cumprod or
 //   cumprod_exclusive or cumprod_reverse or cumprod_reverse_exclusive or cummax
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
+// Status: 0, or what is wrong with the arguments, checked before anything is written; running_error explains
 //   it.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the
-//   stream: a graph that captures that can be no child of another.
-// Status: 0, or what is wrong with the arguments, checked before anything is written; running_error
-//   explains it.
 
 // A status is 0, or says what is wrong. It is the same for all kernels: bits 0 to 7 are one of these kinds;
 // bits 8 to 17 the argument that it is about, counted from 1 (0: none); bits 18 to 27 a second one, where two
@@ -283,42 +282,13 @@ const char* running_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
-#endif
 
-// What a status means.
-static inline const char* running_error(int status) {
-  if ((status & 255) == KGEN_CUDA_ERROR)
-    return "a CUDA call failed: the bits above the kind are its cudaError_t";
-  switch (status) {
-    case 0: return "success";
-    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
-    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
-    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
-    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
-    case KGEN_NULL | 1 << 8: return "x must not be null";
-    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
-    case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
-    case KGEN_NULL | 2 << 8: return "y must not be null";
-    case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap y";
-    case KGEN_NEGATIVE_SIZE | 3 << 8: return "M must not be negative";
-    case KGEN_NEGATIVE_SIZE | 4 << 8: return "N must not be negative";
-    case KGEN_OVERLAP | 2 << 8 | 1 << 18: return "y must not overlap x";
-    default: return "unknown status";
-  }
-}
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct running_arguments {
   const T* x = nullptr;
   T* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
+  int64_t M = 0, N = 0;
   void* workspace = nullptr;
   int64_t workspace_bytes = 0;
 
@@ -383,8 +353,7 @@ using running_cummax_i32_arguments =
 struct running_cumprod_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
+  int64_t M = 0, N = 0;
 
   friend int running_cuda(const running_cumprod_f64_arguments& a, void* stream) {
     return running_cumprod_f64_cuda(a.x, a.y, a.M, a.N, stream);
@@ -396,8 +365,7 @@ struct running_cumprod_f64_arguments {
 struct running_cumprod_exclusive_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
+  int64_t M = 0, N = 0;
 
   friend int running_cuda(const running_cumprod_exclusive_f64_arguments& a, void* stream) {
     return running_cumprod_exclusive_f64_cuda(a.x, a.y, a.M, a.N, stream);
@@ -409,8 +377,7 @@ struct running_cumprod_exclusive_f64_arguments {
 struct running_cumprod_reverse_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
+  int64_t M = 0, N = 0;
 
   friend int running_cuda(const running_cumprod_reverse_f64_arguments& a, void* stream) {
     return running_cumprod_reverse_f64_cuda(a.x, a.y, a.M, a.N, stream);
@@ -422,8 +389,7 @@ struct running_cumprod_reverse_f64_arguments {
 struct running_cumprod_reverse_exclusive_f64_arguments {
   const double* x = nullptr;
   double* y = nullptr;
-  int64_t M = 0;
-  int64_t N = 0;
+  int64_t M = 0, N = 0;
 
   friend int running_cuda(const running_cumprod_reverse_exclusive_f64_arguments& a, void* stream) {
     return running_cumprod_reverse_exclusive_f64_cuda(a.x, a.y, a.M, a.N, stream);
@@ -434,3 +400,27 @@ struct running_cumprod_reverse_exclusive_f64_arguments {
 };
 
 #endif
+
+// What a status means.
+static inline const char* running_error(int status) {
+  if ((status & 255) == KGEN_CUDA_ERROR)
+    return "a CUDA call failed: the bits above the kind are its cudaError_t";
+  switch (status) {
+    case 0: return "success";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
+    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "x must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
+    case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "y must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap y";
+    case KGEN_NEGATIVE_SIZE | 3 << 8: return "M must not be negative";
+    case KGEN_NEGATIVE_SIZE | 4 << 8: return "N must not be negative";
+    case KGEN_OVERLAP | 2 << 8 | 1 << 18: return "y must not overlap x";
+    default: return "unknown status";
+  }
+}

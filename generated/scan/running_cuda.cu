@@ -3,12 +3,13 @@
 // running: running sums, products or maxima of x along N, with or without the element itself, from the start
 // or from the end
 //
-// Phase 1 of running_cumsum_f32: a block for each of N_shares, M, neighbours along N, where there are
-//   several N_shares.
+// Phase 1 of running_cumsum_f32: a block for each of N_shares, M, neighbours along N, where there are several
+//   N_shares.
 // Phase 2: a block for each of M, where there are several N_shares.
 // Phase 3: a block for each of N_shares, M, neighbours along N.
 // Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
+// Operations: N * M of add.
 
 #include "running.h"
 
@@ -17,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,12 +29,8 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumWorkspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
     share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
@@ -48,7 +45,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total_x = T(0);
     T total_x_own = T(0);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -59,7 +55,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
         if (i < remaining) total_x_own += x_pack[i];
       }
     }
-    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
+    T total_x = block_fold(total_x_own, Plus());
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
@@ -74,8 +70,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
-      const T share_start_own =
-          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
+      const T share_start_own = block_scan<false, true>(share_start_value, carry, Plus());
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -100,7 +95,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       T running_sum_x[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<false, false>(running_sum_x, carried_sum_x, [](T a, T b) { return T(a + b); });
+      block_scan<false, false>(running_sum_x, carried_sum_x, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -116,44 +111,31 @@ cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspa
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_part1_kernel<true, Index, T>
-                   : running_cumsum_part1_kernel<false, Index, T>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_part1_kernel<true, Index, T>
+                                                : running_cumsum_part1_kernel<false, Index, T>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error = launch(
             running_cumsum_part2_kernel<Index, T>,
             smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
-            512, stream, M, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x),
-            reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
+            512, stream, M, N_shares, workspace + space.share_total_x, workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error = launch(
-            wide ? running_cumsum_part3_kernel<true, Index, T> : running_cumsum_part3_kernel<false, Index, T>,
-            smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                    int64_t{1} << 30),
-            scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-            reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  return launch(
+      wide ? running_cumsum_part3_kernel<true, Index, T> : running_cumsum_part3_kernel<false, Index, T>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
     share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
@@ -169,7 +151,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 0;
     int64_t total_x_own = 0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
@@ -180,7 +161,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
       }
     }
-    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
+    int64_t total_x = block_fold(total_x_own, Plus());
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
@@ -222,8 +203,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int64_t running_sum_x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) running_sum_x[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, false>(running_sum_x, carried_sum_x,
-                               [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<false, false>(running_sum_x, carried_sum_x, Plus());
 #pragma unroll
       for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -240,92 +220,25 @@ cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_i32_part1_kernel<true, Index>
-                   : running_cumsum_i32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_i32_part1_kernel<true, Index>
+                                                : running_cumsum_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
-    if (const cudaError_t error =
-            launch(running_cumsum_i32_part2_kernel<Index>,
-                   smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
+    if (const cudaError_t error = launch(
+            running_cumsum_i32_part2_kernel<Index>,
+            smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30), scan_threads(N_shares, M),
+            512, stream, M, N_shares, workspace + space.share_total_x, workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_i32_part3_kernel<true, Index>
-                        : running_cumsum_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-template <class T>
-struct RunningCumsumExclusiveWorkspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total_x = T(0);
-    T total_x_own = T(0);
-    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = kWide ? 16 / kBytes<T> : Index(n_end - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_x_own += x_pack[i];
-      }
-    }
-    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_exclusive_part2_kernel(Index M, Index N_shares, T* share_total_x, T* share_start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    T carry = T(0);
-    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
-      const T share_start_own =
-          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
-    }
-  }
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumsum_i32_part3_kernel<true, Index> : running_cumsum_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 template <bool kWide, class Index, class T>
@@ -348,7 +261,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       T running_sum_x_before[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_before[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, [](T a, T b) { return T(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x_before[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -359,99 +272,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 template <class Index, class T>
 cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace,
                                      cudaStream_t stream) {
-  const RunningCumsumExclusiveWorkspace<T> space(M, N);
+  const RunningCumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_exclusive_part1_kernel<true, Index, T>
-                   : running_cumsum_exclusive_part1_kernel<false, Index, T>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_part1_kernel<true, Index, T>
+                                                : running_cumsum_part1_kernel<false, Index, T>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumsum_exclusive_part2_kernel<Index, T>,
+            launch(running_cumsum_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.share_total_x),
-                   reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_exclusive_part3_kernel<true, Index, T>
-                        : running_cumsum_exclusive_part3_kernel<false, Index, T>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumExclusiveI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                              int64_t* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 0;
-    int64_t total_x_own = 0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
-      }
-    }
-    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
-                                              int64_t* share_start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    int64_t carry = 0;
-    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
-      const int64_t share_start_own = block_scan<false, true>(
-          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
-    }
-  }
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  return launch(
+      wide ? running_cumsum_exclusive_part3_kernel<true, Index, T>
+           : running_cumsum_exclusive_part3_kernel<false, Index, T>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 template <bool kWide, class Index>
@@ -474,8 +321,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int64_t running_sum_x_before[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) running_sum_x_before[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<false, true>(running_sum_x_before, carried_sum_x_before,
-                              [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<false, true>(running_sum_x_before, carried_sum_x_before, Plus());
 #pragma unroll
       for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_before[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -486,82 +332,45 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                          cudaStream_t stream) {
-  const RunningCumsumExclusiveI32Workspace space(M, N);
+  const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_exclusive_i32_part1_kernel<true, Index>
-                   : running_cumsum_exclusive_i32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_i32_part1_kernel<true, Index>
+                                                : running_cumsum_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumsum_exclusive_i32_part2_kernel<Index>,
+            launch(running_cumsum_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_exclusive_i32_part3_kernel<true, Index>
-                        : running_cumsum_exclusive_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumsum_exclusive_i32_part3_kernel<true, Index>
+           : running_cumsum_exclusive_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseWorkspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, bytes = 0;
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
     share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
   }
 };
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_part1_kernel(const T* x, Index M, Index N, Index N_shares, T* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total_x = T(0);
-    T total_x_own = T(0);
-    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = kWide ? 16 / kBytes<T> : Index(n_end - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_x_own += x_pack[i];
-      }
-    }
-    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
 
 template <class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
@@ -575,8 +384,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
          (n_share_tile -= tile_length) >= 0;) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
-      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                                                [](T a, T b) { return T(a + b); });
+      const T share_start_from_end_own =
+          block_scan<true, true>(share_start_from_end_value, carry_from_end, Plus());
       if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
     }
   }
@@ -604,8 +413,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       T running_sum_x_from_end[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_from_end[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
-                              [](T a, T b) { return T(a + b); });
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x_from_end[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -622,76 +430,38 @@ cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char*
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_part1_kernel<true, Index, T>
-                   : running_cumsum_reverse_part1_kernel<false, Index, T>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_part1_kernel<true, Index, T>
+                                                : running_cumsum_part1_kernel<false, Index, T>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumsum_reverse_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.share_total_x),
-                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_part3_kernel<true, Index, T>
-                        : running_cumsum_reverse_part3_kernel<false, Index, T>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  return launch(
+      wide ? running_cumsum_reverse_part3_kernel<true, Index, T>
+           : running_cumsum_reverse_part3_kernel<false, Index, T>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, bytes = 0;
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
     share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
   }
 };
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                            int64_t* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 0;
-    int64_t total_x_own = 0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
-      }
-    }
-    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
@@ -736,8 +506,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int64_t running_sum_x_from_end[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) running_sum_x_from_end[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end,
-                              [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<true, false>(running_sum_x_from_end, carried_sum_x_from_end, Plus());
 #pragma unroll
       for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_from_end[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -754,96 +523,27 @@ cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, 
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_i32_part1_kernel<true, Index>
-                   : running_cumsum_reverse_i32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_i32_part1_kernel<true, Index>
+                                                : running_cumsum_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumsum_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_i32_part3_kernel<true, Index>
-                        : running_cumsum_reverse_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-template <class T>
-struct RunningCumsumReverseExclusiveWorkspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-  }
-};
-
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_exclusive_part1_kernel(const T* x, Index M, Index N, Index N_shares,
-                                                  T* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total_x = T(0);
-    T total_x_own = T(0);
-    for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = kWide ? 16 / kBytes<T> : Index(n_end - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        if (i < remaining) total_x_own += x_pack[i];
-      }
-    }
-    total_x = total_x + block_fold(total_x_own, [](T a, T b) { return T(a + b); });
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(512, kLeastBlocks<T>)
-    running_cumsum_reverse_exclusive_part2_kernel(Index M, Index N_shares, T* share_total_x,
-                                                  T* share_start_from_end) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    T carry_from_end = T(0);
-    const Index tile_length = Index(blockDim.x);
-    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
-         (n_share_tile -= tile_length) >= 0;) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const T share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : T(0);
-      const T share_start_from_end_own = block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                                                [](T a, T b) { return T(a + b); });
-      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
-    }
-  }
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumsum_reverse_i32_part3_kernel<true, Index>
+           : running_cumsum_reverse_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
 
 template <bool kWide, class Index, class T>
@@ -868,7 +568,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       T running_sum_x_behind[16 / kBytes<T>];
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) running_sum_x_behind[i] = i < remaining ? x_pack[i] : T(0);
-      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind, [](T a, T b) { return T(a + b); });
+      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind, Plus());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_sum_x_behind[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -879,102 +579,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 template <class Index, class T>
 cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace,
                                              cudaStream_t stream) {
-  const RunningCumsumReverseExclusiveWorkspace<T> space(M, N);
+  const RunningCumsumReverseWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_exclusive_part1_kernel<true, Index, T>
-                   : running_cumsum_reverse_exclusive_part1_kernel<false, Index, T>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<T*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_part1_kernel<true, Index, T>
+                                                : running_cumsum_part1_kernel<false, Index, T>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumsum_reverse_exclusive_part2_kernel<Index, T>,
+            launch(running_cumsum_reverse_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.share_total_x),
-                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_exclusive_part3_kernel<true, Index, T>
-                        : running_cumsum_reverse_exclusive_part3_kernel<false, Index, T>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<T*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumsumReverseExclusiveI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                                      int64_t* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 0;
-    int64_t total_x_own = 0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = total_x_own + int64_t(x_pack[i]);
-      }
-    }
-    total_x = total_x + block_fold(total_x_own, [](int64_t a, int64_t b) { return int64_t(a + b); });
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumsum_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
-                                                      int64_t* share_start_from_end) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    int64_t carry_from_end = 0;
-    const Index tile_length = Index(blockDim.x);
-    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
-         (n_share_tile -= tile_length) >= 0;) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 0;
-      const int64_t share_start_from_end_own =
-          block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                 [](int64_t a, int64_t b) { return int64_t(wrapping_add(a, b)); });
-      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
-    }
-  }
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  return launch(
+      wide ? running_cumsum_reverse_exclusive_part3_kernel<true, Index, T>
+           : running_cumsum_reverse_exclusive_part3_kernel<false, Index, T>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
 
 template <bool kWide, class Index>
@@ -999,8 +630,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int64_t running_sum_x_behind[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) running_sum_x_behind[i] = i < remaining ? int64_t(x_pack[i]) : 0;
-      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind,
-                             [](int64_t a, int64_t b) { return int64_t(a + b); });
+      block_scan<true, true>(running_sum_x_behind, carried_sum_x_behind, Plus());
 #pragma unroll
       for (int i = 0; i < 4; ++i) y_pack[i] = int32_t(running_sum_x_behind[i]);
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -1011,52 +641,39 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                  char* workspace, cudaStream_t stream) {
-  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
+  const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumsum_reverse_exclusive_i32_part1_kernel<true, Index>
-                   : running_cumsum_reverse_exclusive_i32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumsum_i32_part1_kernel<true, Index>
+                                                : running_cumsum_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumsum_reverse_exclusive_i32_part2_kernel<Index>,
+            launch(running_cumsum_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumsum_reverse_exclusive_i32_part3_kernel<true, Index>
-                        : running_cumsum_reverse_exclusive_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumsum_reverse_exclusive_i32_part3_kernel<true, Index>
+           : running_cumsum_reverse_exclusive_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodF32Workspace {
-  int64_t share_factor_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_factor_x, share_start, bytes = 0;
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
     share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
@@ -1072,7 +689,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor_x = 1.0;
     double factor_x_own = 1.0;
     for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
          n_first += Index(blockDim.x) * 4) {
@@ -1083,7 +699,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
         if (i < remaining) factor_x_own *= double(x_pack[i]);
       }
     }
-    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
+    double factor_x = block_fold(factor_x_own, Times());
     if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
   }
 }
@@ -1149,34 +765,24 @@ cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, 
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumprod_f32_part1_kernel<true, Index>
-                   : running_cumprod_f32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_f32_part1_kernel<true, Index>
+                                                : running_cumprod_f32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_factor_x))
         return error;
     }
     if (const cudaError_t error = launch(
             running_cumprod_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
-            512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x),
-            reinterpret_cast<float*>(workspace + space.share_start));
-        error != cudaSuccess)
+            512, stream, x, M, N, N_shares, workspace + space.share_factor_x, workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_f32_part3_kernel<true, Index>
-                        : running_cumprod_f32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_f32_part3_kernel<true, Index> : running_cumprod_f32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 template <bool kWide, class Index>
@@ -1205,28 +811,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 template <class Index>
 cudaError_t running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error =
-          launch(wide ? running_cumprod_f64_kernel<true, Index> : running_cumprod_f64_kernel<false, Index>,
-                 smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
-                 stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  return launch(wide ? running_cumprod_f64_kernel<true, Index> : running_cumprod_f64_kernel<false, Index>,
+                smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                stream, x, y, M, N);
 }
-
-// Where the intermediates lie in the workspace.
-struct RunningCumprodI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
 
 template <bool kWide, class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<float>)
@@ -1304,105 +892,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                 cudaStream_t stream) {
-  const RunningCumprodI32Workspace space(M, N);
+  const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumprod_i32_part1_kernel<true, Index>
-                   : running_cumprod_i32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_i32_part1_kernel<true, Index>
+                                                : running_cumprod_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_i32_part3_kernel<true, Index>
-                        : running_cumprod_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumprodExclusiveF32Workspace {
-  int64_t share_factor_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                               double* share_factor_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor_x = 1.0;
-    double factor_x_own = 1.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) factor_x_own *= double(x_pack[i]);
-      }
-    }
-    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                               double* share_factor_x, float* share_start) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
-    const Index m = item;
-    float carry = 1.0f;
-    if (threadIdx.x == 0) {
-      for (Index n_share = 0; n_share < N_shares; ++n_share) {
-        share_start[n_share * M + m] = carry;
-        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) && absolute(carry) < INFINITY) {
-          carry = float(share_factor_x[n_share * M + m] * double(carry));
-        } else {
-          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
-                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
-          // One pass along this share of n: carry, in order.
-          for (Index n = Index(n_share_begin); n < n_share_end; ++n) carry = carry * x[m * N + n];
-        }
-      }
-    }
-    carry = broadcast(carry);
-  }
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_i32_part3_kernel<true, Index> : running_cumprod_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 template <bool kWide, class Index>
@@ -1436,41 +951,31 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
                                           cudaStream_t stream) {
-  const RunningCumprodExclusiveF32Workspace space(M, N);
+  const RunningCumprodF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumprod_exclusive_f32_part1_kernel<true, Index>
-                   : running_cumprod_exclusive_f32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_f32_part1_kernel<true, Index>
+                                                : running_cumprod_f32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_factor_x))
         return error;
     }
-    if (const cudaError_t error =
-            launch(running_cumprod_exclusive_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
-                   block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.share_factor_x),
-                   reinterpret_cast<float*>(workspace + space.share_start));
-        error != cudaSuccess)
+    if (const cudaError_t error = launch(
+            running_cumprod_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30), block_threads(1, M),
+            512, stream, x, M, N, N_shares, workspace + space.share_factor_x, workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_exclusive_f32_part3_kernel<true, Index>
-                        : running_cumprod_exclusive_f32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_exclusive_f32_part3_kernel<true, Index>
+           : running_cumprod_exclusive_f32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 template <bool kWide, class Index>
@@ -1500,72 +1005,10 @@ template <class Index>
 cudaError_t running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                           cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_exclusive_f64_kernel<true, Index>
-                                            : running_cumprod_exclusive_f64_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumprodExclusiveI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                               int64_t* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 1;
-    int64_t total_x_own = 1;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
-      }
-    }
-    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
-                                  return int64_t(wrapping_multiply(a, b));
-                                }));
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
-                                               int64_t* share_start) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    int64_t carry = 1;
-    for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
-      const int64_t share_start_own = block_scan<false, true>(
-          share_start_value, carry, [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
-    }
-  }
+  return launch(wide ? running_cumprod_exclusive_f64_kernel<true, Index>
+                     : running_cumprod_exclusive_f64_kernel<false, Index>,
+                smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                stream, x, y, M, N);
 }
 
 template <bool kWide, class Index>
@@ -1600,82 +1043,44 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                           cudaStream_t stream) {
-  const RunningCumprodExclusiveI32Workspace space(M, N);
+  const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumprod_exclusive_i32_part1_kernel<true, Index>
-                   : running_cumprod_exclusive_i32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_i32_part1_kernel<true, Index>
+                                                : running_cumprod_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumprod_exclusive_i32_part2_kernel<Index>,
+            launch(running_cumprod_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_exclusive_i32_part3_kernel<true, Index>
-                        : running_cumprod_exclusive_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_exclusive_i32_part3_kernel<true, Index>
+           : running_cumprod_exclusive_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseF32Workspace {
-  int64_t share_factor_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_factor_x, share_start_from_end, bytes = 0;
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
     share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
   }
 };
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_reverse_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                             double* share_factor_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor_x = 1.0;
-    double factor_x_own = 1.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) factor_x_own *= double(x_pack[i]);
-      }
-    }
-    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
-  }
-}
 
 template <class Index>
 __global__ void __launch_bounds__(512, kLeastBlocks<double>)
@@ -1743,35 +1148,26 @@ cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error = launch(
-              wide ? running_cumprod_reverse_f32_part1_kernel<true, Index>
-                   : running_cumprod_reverse_f32_part1_kernel<false, Index>,
-              smaller(N_shares * M, int64_t{1} << 30), block_threads(ceil_div(N, N_shares), N_shares * M),
-              512, stream, x, M, N, N_shares, reinterpret_cast<double*>(workspace + space.share_factor_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_f32_part1_kernel<true, Index>
+                                                : running_cumprod_f32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_factor_x))
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_reverse_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
-                   block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.share_factor_x),
-                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+                   block_threads(1, M), 512, stream, x, M, N, N_shares, workspace + space.share_factor_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_reverse_f32_part3_kernel<true, Index>
-                        : running_cumprod_reverse_f32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_reverse_f32_part3_kernel<true, Index>
+           : running_cumprod_reverse_f32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
 
 template <bool kWide, class Index>
@@ -1803,54 +1199,10 @@ template <class Index>
 cudaError_t running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t N,
                                         cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_f64_kernel<true, Index>
-                                            : running_cumprod_reverse_f64_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumprodReverseI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                             int64_t* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 1;
-    int64_t total_x_own = 1;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
-      }
-    }
-    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
-                                  return int64_t(wrapping_multiply(a, b));
-                                }));
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
+  return launch(wide ? running_cumprod_reverse_f64_kernel<true, Index>
+                     : running_cumprod_reverse_f64_kernel<false, Index>,
+                smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                stream, x, y, M, N);
 }
 
 template <class Index>
@@ -1908,109 +1260,33 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
                                         cudaStream_t stream) {
-  const RunningCumprodReverseI32Workspace space(M, N);
+  const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cumprod_reverse_i32_part1_kernel<true, Index>
-                          : running_cumprod_reverse_i32_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_i32_part1_kernel<true, Index>
+                                                : running_cumprod_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
             launch(running_cumprod_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_reverse_i32_part3_kernel<true, Index>
-                        : running_cumprod_reverse_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumprodReverseExclusiveF32Workspace {
-  int64_t share_factor_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_factor_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_reverse_exclusive_f32_part1_kernel(const float* x, Index M, Index N, Index N_shares,
-                                                       double* share_factor_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    double factor_x = 1.0;
-    double factor_x_own = 1.0;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) factor_x_own *= double(x_pack[i]);
-      }
-    }
-    factor_x = factor_x * block_fold(factor_x_own, [](double a, double b) { return double(a * b); });
-    if (threadIdx.x == 0) share_factor_x[n_share * M + m] = factor_x;
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<double>)
-    running_cumprod_reverse_exclusive_f32_part2_kernel(const float* x, Index M, Index N, Index N_shares,
-                                                       double* share_factor_x, float* share_start_from_end) {
-  for (Index item = Index(blockIdx.x); item < M; item += Index(gridDim.x)) {
-    const Index m = item;
-    float carry_from_end = 1.0f;
-    if (threadIdx.x == 0) {
-      for (Index n_share = Index(N_shares); n_share-- > 0;) {
-        share_start_from_end[n_share * M + m] = carry_from_end;
-        if (absolute(share_factor_x[n_share * M + m]) < double(INFINITY) &&
-            absolute(carry_from_end) < INFINITY) {
-          carry_from_end = float(share_factor_x[n_share * M + m] * double(carry_from_end));
-        } else {
-          const int64_t n_share_begin = share_begin(n_share, N_shares, N, 64),
-                        n_share_end = share_begin(n_share + 1, N_shares, N, 64);
-          // One pass along this share of n: carry_from_end, from the end.
-          for (Index n = Index(n_share_end); n-- > n_share_begin;) {
-            carry_from_end = carry_from_end * x[m * N + n];
-          }
-        }
-      }
-    }
-    carry_from_end = broadcast(carry_from_end);
-  }
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_reverse_i32_part3_kernel<true, Index>
+           : running_cumprod_reverse_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
 
 template <bool kWide, class Index>
@@ -2046,42 +1322,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
                                                   char* workspace, cudaStream_t stream) {
-  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
+  const RunningCumprodReverseF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cumprod_reverse_exclusive_f32_part1_kernel<true, Index>
-                          : running_cumprod_reverse_exclusive_f32_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<double*>(workspace + space.share_factor_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_f32_part1_kernel<true, Index>
+                                                : running_cumprod_f32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_factor_x))
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumprod_reverse_exclusive_f32_part2_kernel<Index>,
-                   smaller(M, int64_t{1} << 30), block_threads(1, M), 512, stream, x, M, N, N_shares,
-                   reinterpret_cast<double*>(workspace + space.share_factor_x),
-                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+            launch(running_cumprod_reverse_f32_part2_kernel<Index>, smaller(M, int64_t{1} << 30),
+                   block_threads(1, M), 512, stream, x, M, N, N_shares, workspace + space.share_factor_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_reverse_exclusive_f32_part3_kernel<true, Index>
-                        : running_cumprod_reverse_exclusive_f32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<float*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_reverse_exclusive_f32_part3_kernel<true, Index>
+           : running_cumprod_reverse_exclusive_f32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
 
 template <bool kWide, class Index>
@@ -2113,75 +1379,10 @@ template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M, int64_t N,
                                                   cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % 2 == 0;
-  if (const cudaError_t error = launch(wide ? running_cumprod_reverse_exclusive_f64_kernel<true, Index>
-                                            : running_cumprod_reverse_exclusive_f64_kernel<false, Index>,
-                                       smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30),
-                                       scan_threads(N, M), 512, stream, x, y, M, N);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
-}
-
-// Where the intermediates lie in the workspace.
-struct RunningCumprodReverseExclusiveI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-    share_start_from_end = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 8);
-  }
-};
-
-template <bool kWide, class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_exclusive_i32_part1_kernel(const int32_t* x, Index M, Index N, Index N_shares,
-                                                       int64_t* share_total_x) {
-  for (Index item = Index(blockIdx.x); item < N_shares * M; item += Index(gridDim.x)) {
-    const Index n_share = Index(item / M);
-    const Index m = Index(item % M);
-    const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
-                n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    int64_t total_x = 1;
-    int64_t total_x_own = 1;
-    for (Index n_first = n_begin + Index(threadIdx.x) * 4; n_first < n_end;
-         n_first += Index(blockDim.x) * 4) {
-      const Index remaining = kWide ? 4 : Index(n_end - n_first);
-      const auto x_pack = load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (i < remaining) total_x_own = wrapping_multiply(total_x_own, int64_t(x_pack[i]));
-      }
-    }
-    total_x = wrapping_multiply(total_x, block_fold(total_x_own, [](int64_t a, int64_t b) {
-                                  return int64_t(wrapping_multiply(a, b));
-                                }));
-    if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
-  }
-}
-
-template <class Index>
-__global__ void __launch_bounds__(512, kLeastBlocks<float>)
-    running_cumprod_reverse_exclusive_i32_part2_kernel(Index M, Index N_shares, int64_t* share_total_x,
-                                                       int64_t* share_start_from_end) {
-  for (Index item = Index(blockIdx.x) * Index(blockDim.y) + Index(threadIdx.y); item < M;
-       item += Index(gridDim.x) * Index(blockDim.y)) {
-    const Index m = item;
-    int64_t carry_from_end = 1;
-    const Index tile_length = Index(blockDim.x);
-    for (Index n_share_tile = Index((N_shares + tile_length - 1) / tile_length) * tile_length;
-         (n_share_tile -= tile_length) >= 0;) {
-      const Index n_share = n_share_tile + Index(threadIdx.x);
-      const int64_t share_start_from_end_value = n_share < N_shares ? share_total_x[n_share * M + m] : 1;
-      const int64_t share_start_from_end_own =
-          block_scan<true, true>(share_start_from_end_value, carry_from_end,
-                                 [](int64_t a, int64_t b) { return int64_t(wrapping_multiply(a, b)); });
-      if (n_share < N_shares) share_start_from_end[n_share * M + m] = share_start_from_end_own;
-    }
-  }
+  return launch(wide ? running_cumprod_reverse_exclusive_f64_kernel<true, Index>
+                     : running_cumprod_reverse_exclusive_f64_kernel<false, Index>,
+                smaller(ceil_div(M, scan_threads(N, M).y), int64_t{1} << 30), scan_threads(N, M), 512,
+                stream, x, y, M, N);
 }
 
 template <bool kWide, class Index>
@@ -2218,59 +1419,34 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                                   char* workspace, cudaStream_t stream) {
-  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
+  const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cumprod_reverse_exclusive_i32_part1_kernel<true, Index>
-                          : running_cumprod_reverse_exclusive_i32_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int64_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cumprod_i32_part1_kernel<true, Index>
+                                                : running_cumprod_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
-            launch(running_cumprod_reverse_exclusive_i32_part2_kernel<Index>,
+            launch(running_cumprod_reverse_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start_from_end))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cumprod_reverse_exclusive_i32_part3_kernel<true, Index>
-                        : running_cumprod_reverse_exclusive_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int64_t*>(workspace + space.share_start_from_end));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cumprod_reverse_exclusive_i32_part3_kernel<true, Index>
+           : running_cumprod_reverse_exclusive_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start_from_end);
 }
-
-// Where the intermediates lie in the workspace.
-template <class T>
-struct RunningCummaxWorkspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
-    (void)N;
-    const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
-    share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-    share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, kBytes<T>);
-  }
-};
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, kLeastBlocks<T>)
@@ -2280,7 +1456,6 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     const Index m = Index(item % M);
     const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)),
                 n_end = Index(share_begin(n_share + 1, N_shares, N, 64));
-    T total_x = -T(INFINITY);
     T total_x_own = -T(INFINITY);
     for (Index n_first = n_begin + Index(threadIdx.x) * (16 / kBytes<T>); n_first < n_end;
          n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
@@ -2291,7 +1466,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
         if (i < remaining) total_x_own = maximum(total_x_own, x_pack[i]);
       }
     }
-    total_x = maximum(total_x, block_fold(total_x_own, [](T a, T b) { return T(maximum(a, b)); }));
+    T total_x = block_fold(total_x_own, Greatest());
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
@@ -2306,8 +1481,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const T share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : -T(INFINITY);
-      const T share_start_own =
-          block_scan<false, true>(share_start_value, carry, [](T a, T b) { return T(maximum(a, b)); });
+      const T share_start_own = block_scan<false, true>(share_start_value, carry, Greatest());
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -2334,8 +1508,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         running_greatest_x[i] = i < remaining ? x_pack[i] : -T(INFINITY);
       }
-      block_scan<false, false>(running_greatest_x, carried_greatest_x,
-                               [](T a, T b) { return T(maximum(a, b)); });
+      block_scan<false, false>(running_greatest_x, carried_greatest_x, Greatest());
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) y_pack[i] = running_greatest_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -2345,52 +1518,38 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 
 template <class Index, class T>
 cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
-  const RunningCummaxWorkspace<T> space(M, N);
+  const RunningCumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cummax_part1_kernel<true, Index, T>
-                          : running_cummax_part1_kernel<false, Index, T>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<T*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cummax_part1_kernel<true, Index, T>
+                                                : running_cummax_part1_kernel<false, Index, T>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
             launch(running_cummax_part2_kernel<Index, T>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<T*>(workspace + space.share_total_x),
-                   reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-    if (const cudaError_t error = launch(
-            wide ? running_cummax_part3_kernel<true, Index, T> : running_cummax_part3_kernel<false, Index, T>,
-            smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                    int64_t{1} << 30),
-            scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-            reinterpret_cast<T*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
+  return launch(
+      wide ? running_cummax_part3_kernel<true, Index, T> : running_cummax_part3_kernel<false, Index, T>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 // Where the intermediates lie in the workspace.
 struct RunningCummaxI32Workspace {
-  int64_t share_total_x;
-  int64_t share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
-    (void)N;
     const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
     share_total_x = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
     share_start = reserve(bytes, N_shares > 1 ? N_shares * M : 0, 4);
@@ -2417,8 +1576,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         if (i < remaining) total_x_own = maximum(total_x_own, x_pack[i]);
       }
     }
-    total_x = maximum(total_x,
-                      block_fold(total_x_own, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); }));
+    total_x = maximum(total_x, block_fold(total_x_own, Greatest()));
     if (threadIdx.x == 0) share_total_x[n_share * M + m] = total_x;
   }
 }
@@ -2433,8 +1591,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     for (Index n_share_tile = 0; n_share_tile < N_shares; n_share_tile += Index(blockDim.x)) {
       const Index n_share = n_share_tile + Index(threadIdx.x);
       const int32_t share_start_value = n_share < N_shares ? share_total_x[n_share * M + m] : INT32_MIN;
-      const int32_t share_start_own = block_scan<false, true>(
-          share_start_value, carry, [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+      const int32_t share_start_own = block_scan<false, true>(share_start_value, carry, Greatest());
       if (n_share < N_shares) share_start[n_share * M + m] = share_start_own;
     }
   }
@@ -2460,8 +1617,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       int32_t running_greatest_x[4];
 #pragma unroll
       for (int i = 0; i < 4; ++i) running_greatest_x[i] = i < remaining ? x_pack[i] : INT32_MIN;
-      block_scan<false, false>(running_greatest_x, carried_greatest_x,
-                               [](int32_t a, int32_t b) { return int32_t(maximum(a, b)); });
+      block_scan<false, false>(running_greatest_x, carried_greatest_x, Greatest());
 #pragma unroll
       for (int i = 0; i < 4; ++i) y_pack[i] = running_greatest_x[i];
       store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);
@@ -2478,37 +1634,26 @@ cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t 
     // Long folds and scans are cut in shares, so that several blocks work on each.
     {
       const bool wide = aligned({x}) && N % 4 == 0;
-      if (const cudaError_t error =
-              launch(wide ? running_cummax_i32_part1_kernel<true, Index>
-                          : running_cummax_i32_part1_kernel<false, Index>,
-                     smaller(N_shares * M, int64_t{1} << 30),
-                     block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, M, N, N_shares,
-                     reinterpret_cast<int32_t*>(workspace + space.share_total_x));
-          error != cudaSuccess)
+      if (const cudaError_t error = launch(wide ? running_cummax_i32_part1_kernel<true, Index>
+                                                : running_cummax_i32_part1_kernel<false, Index>,
+                                           smaller(N_shares * M, int64_t{1} << 30),
+                                           block_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x,
+                                           M, N, N_shares, workspace + space.share_total_x))
         return error;
     }
     if (const cudaError_t error =
             launch(running_cummax_i32_part2_kernel<Index>,
                    smaller(ceil_div(M, scan_threads(N_shares, M).y), int64_t{1} << 30),
-                   scan_threads(N_shares, M), 512, stream, M, N_shares,
-                   reinterpret_cast<int32_t*>(workspace + space.share_total_x),
-                   reinterpret_cast<int32_t*>(workspace + space.share_start));
-        error != cudaSuccess)
+                   scan_threads(N_shares, M), 512, stream, M, N_shares, workspace + space.share_total_x,
+                   workspace + space.share_start))
       return error;
   }
-  {
-    const bool wide = aligned({x, y}) && N % 4 == 0;
-    if (const cudaError_t error =
-            launch(wide ? running_cummax_i32_part3_kernel<true, Index>
-                        : running_cummax_i32_part3_kernel<false, Index>,
-                   smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y),
-                           int64_t{1} << 30),
-                   scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
-                   reinterpret_cast<int32_t*>(workspace + space.share_start));
-        error != cudaSuccess)
-      return error;
-  }
-  return cudaSuccess;
+  const bool wide = aligned({x, y}) && N % 4 == 0;
+  return launch(
+      wide ? running_cummax_i32_part3_kernel<true, Index> : running_cummax_i32_part3_kernel<false, Index>,
+      smaller(ceil_div(N_shares * M, scan_threads(ceil_div(N, N_shares), N_shares * M).y), int64_t{1} << 30),
+      scan_threads(ceil_div(N, N_shares), N_shares * M), 512, stream, x, y, M, N, N_shares,
+      workspace + space.share_start);
 }
 
 // Checks the arguments, then runs.
@@ -2562,16 +1707,16 @@ int64_t workspace_of_running(int64_t M, int64_t N) {
   }
 RUNNING_FUNCTIONS(cumsum_f32, RunningCumsumWorkspace, float, cumsum)
 RUNNING_FUNCTIONS(cumsum_f64, RunningCumsumWorkspace, double, cumsum)
-RUNNING_FUNCTIONS(cumsum_exclusive_f32, RunningCumsumExclusiveWorkspace, float, cumsum_exclusive)
-RUNNING_FUNCTIONS(cumsum_exclusive_f64, RunningCumsumExclusiveWorkspace, double, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_exclusive_f32, RunningCumsumWorkspace, float, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_exclusive_f64, RunningCumsumWorkspace, double, cumsum_exclusive)
 RUNNING_FUNCTIONS(cumsum_reverse_f32, RunningCumsumReverseWorkspace, float, cumsum_reverse)
 RUNNING_FUNCTIONS(cumsum_reverse_f64, RunningCumsumReverseWorkspace, double, cumsum_reverse)
-RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f32, RunningCumsumReverseExclusiveWorkspace, float,
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f32, RunningCumsumReverseWorkspace, float,
                   cumsum_reverse_exclusive)
-RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f64, RunningCumsumReverseExclusiveWorkspace, double,
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f64, RunningCumsumReverseWorkspace, double,
                   cumsum_reverse_exclusive)
-RUNNING_FUNCTIONS(cummax_f32, RunningCummaxWorkspace, float, cummax)
-RUNNING_FUNCTIONS(cummax_f64, RunningCummaxWorkspace, double, cummax)
+RUNNING_FUNCTIONS(cummax_f32, RunningCumsumWorkspace, float, cummax)
+RUNNING_FUNCTIONS(cummax_f64, RunningCumsumWorkspace, double, cummax)
 
 // The C functions of one element type.
 #define RUNNING_OTHER_FUNCTIONS(NAME, SPACE, STORED)                                                      \
@@ -2584,17 +1729,17 @@ RUNNING_FUNCTIONS(cummax_f64, RunningCummaxWorkspace, double, cummax)
                                             running_##NAME<int32_t>, running_##NAME<int64_t>);            \
   }
 RUNNING_OTHER_FUNCTIONS(cumsum_i32, RunningCumsumI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumsum_exclusive_i32, RunningCumsumExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_exclusive_i32, RunningCumsumI32Workspace, int32_t)
 RUNNING_OTHER_FUNCTIONS(cumsum_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumsum_reverse_exclusive_i32, RunningCumsumReverseExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_reverse_exclusive_i32, RunningCumsumReverseI32Workspace, int32_t)
 RUNNING_OTHER_FUNCTIONS(cumprod_f32, RunningCumprodF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_i32, RunningCumprodI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_f32, RunningCumprodExclusiveF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_i32, RunningCumprodExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_i32, RunningCumsumI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_f32, RunningCumprodF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_i32, RunningCumsumI32Workspace, int32_t)
 RUNNING_OTHER_FUNCTIONS(cumprod_reverse_f32, RunningCumprodReverseF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumprodReverseI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseExclusiveF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumprodReverseExclusiveI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumsumReverseI32Workspace, int32_t)
 RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCummaxI32Workspace, int32_t)
 
 extern "C" int running_cumprod_f64_cuda(const double* x, double* y, int64_t M, int64_t N, void* stream) {

@@ -3,18 +3,19 @@
 // running: running sums, products or maxima of x along N, with or without the element itself, from the start
 // or from the end
 //
-// Phase 1 of running_cumsum_f32: threads share N_shares, M, neighbours along N, where there are
-//   several N_shares.
+// Phase 1 of running_cumsum_f32: threads share N_shares, M, neighbours along N, where there are several
+//   N_shares.
 // Phase 2: one thread computes carry, where there are several N_shares.
 // Phase 3: threads share N_shares, M, neighbours along N.
 // Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * M of add.
+// Where N <= 15: running_cumsum_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "running.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 
@@ -26,9 +27,77 @@
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+// The C functions of one element type.
+#define RUNNING_FUNCTIONS(NAME, SPACE, T, KERNEL)                                                        \
+  extern "C" int64_t running_##NAME##_openmp_workspace(int64_t M, int64_t N) {                           \
+    BY_SET(return workspace_of_running<SPACE<T>>(M, N))                                                  \
+  }                                                                                                      \
+  extern "C" int running_##NAME##_openmp(const T* x, T* y, int64_t M, int64_t N, void* workspace,        \
+                                         int64_t workspace_bytes) {                                      \
+    BY_SET(return launch_running_cumsum_f32<SPACE<T>>(x, y, M, N, workspace, workspace_bytes,            \
+                                                      running_##KERNEL##_short<T>, running_##KERNEL<T>)) \
+  }
+RUNNING_FUNCTIONS(cumsum_f32, RunningCumsumWorkspace, float, cumsum)
+RUNNING_FUNCTIONS(cumsum_f64, RunningCumsumWorkspace, double, cumsum)
+RUNNING_FUNCTIONS(cumsum_exclusive_f32, RunningCumsumWorkspace, float, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_exclusive_f64, RunningCumsumWorkspace, double, cumsum_exclusive)
+RUNNING_FUNCTIONS(cumsum_reverse_f32, RunningCumsumReverseWorkspace, float, cumsum_reverse)
+RUNNING_FUNCTIONS(cumsum_reverse_f64, RunningCumsumReverseWorkspace, double, cumsum_reverse)
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f32, RunningCumsumReverseWorkspace, float,
+                  cumsum_reverse_exclusive)
+RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f64, RunningCumsumReverseWorkspace, double,
+                  cumsum_reverse_exclusive)
+RUNNING_FUNCTIONS(cummax_f32, RunningCumsumWorkspace, float, cummax)
+RUNNING_FUNCTIONS(cummax_f64, RunningCumsumWorkspace, double, cummax)
+
+// The C functions of one element type.
+#define RUNNING_OTHER_FUNCTIONS(NAME, SPACE, STORED)                                                        \
+  extern "C" int64_t running_##NAME##_openmp_workspace(int64_t M, int64_t N) {                              \
+    BY_SET(return workspace_of_running<SPACE>(M, N))                                                        \
+  }                                                                                                         \
+  extern "C" int running_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N, void* workspace, \
+                                         int64_t workspace_bytes) {                                         \
+    BY_SET(return launch_running_cumsum_f32<SPACE>(x, y, M, N, workspace, workspace_bytes,                  \
+                                                   running_##NAME##_short, running_##NAME))                 \
+  }
+RUNNING_OTHER_FUNCTIONS(cumsum_i32, RunningCumsumI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_exclusive_i32, RunningCumsumI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumsum_reverse_exclusive_i32, RunningCumsumReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_f32, RunningCumprodF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_i32, RunningCumsumI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_f32, RunningCumprodF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_i32, RunningCumsumI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_f32, RunningCumprodReverseF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseF32Workspace, float)
+RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumsumReverseI32Workspace, int32_t)
+RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCummaxI32Workspace, int32_t)
+
+extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_f64))
+}
+
+extern "C" int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_exclusive_f64))
+}
+
+extern "C" int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_f64))
+}
+
+extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M,
+                                                            int64_t N) {
+  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64))
+}
+
+extern "C" const char* running_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -59,9 +128,7 @@ void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumWorkspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
@@ -92,7 +159,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
                                    [=, &total_x_lanes](int64_t n, auto active) IN_SET {
                                      total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, Plus());
           }
           share_total_x[n_share * M + m] = total_x;
         }
@@ -119,8 +186,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
         // One pass along this share of n: running_sum_x, in order; fills y.
         for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
           const auto running_sum_x =
-              scan_lanes<1>(carried_sum_x, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                            [](auto a, auto b) IN_SET { return a + b; });
+              scan_lanes<1>(carried_sum_x, keep(active, load(&x[m * N + n], active), T(0)), T(0), Plus());
           store_around(&y[m * N + n], active, running_sum_x, around_caches);
         });
       }
@@ -149,9 +215,7 @@ void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumI32Workspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
@@ -171,7 +235,6 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
@@ -179,7 +242,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          int64_t total_x = across(total_x_lanes, Plus());
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -204,9 +267,8 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x, in order; fills y.
         for_lanes<kLanes64>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET {
-          const auto running_sum_x =
-              scan_lanes<1>(carried_sum_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-                            [](auto a, auto b) IN_SET { return a + b; });
+          const auto running_sum_x = scan_lanes<1>(
+              carried_sum_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
           store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x), around_caches);
         });
       }
@@ -234,24 +296,10 @@ void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
   });
 }
 
-// Where the intermediates lie in the workspace.
-template <class T>
-struct RunningCumsumExclusiveWorkspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumExclusiveWorkspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
-    share_start = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 template <class T>
 void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumExclusiveWorkspace<T> space(M, N);
+  const RunningCumsumWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -270,7 +318,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
                                    [=, &total_x_lanes](int64_t n, auto active) IN_SET {
                                      total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, Plus());
           }
           share_total_x[n_share * M + m] = total_x;
         }
@@ -296,9 +344,8 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_before, in order; fills y.
         for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carried_sum_x_before](int64_t n, auto active) IN_SET {
-          const auto running_sum_x_before =
-              scan_before<1>(carried_sum_x_before, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                             [](auto a, auto b) IN_SET { return a + b; });
+          const auto running_sum_x_before = scan_before<1>(
+              carried_sum_x_before, keep(active, load(&x[m * N + n], active), T(0)), T(0), Plus());
           store_around(&y[m * N + n], active, running_sum_x_before, around_caches);
         });
       }
@@ -326,22 +373,9 @@ void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M,
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumsumExclusiveI32Workspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumExclusiveI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumExclusiveI32Workspace space(M, N);
+  const RunningCumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -350,7 +384,6 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
@@ -358,7 +391,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          int64_t total_x = across(total_x_lanes, Plus());
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -383,9 +416,9 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_before, in order; fills y.
         for_lanes<kLanes64>(n_begin, n_end, [=, &carried_sum_x_before](int64_t n, auto active) IN_SET {
-          const auto running_sum_x_before = scan_before<1>(
-              carried_sum_x_before, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-              [](auto a, auto b) IN_SET { return a + b; });
+          const auto running_sum_x_before =
+              scan_before<1>(carried_sum_x_before,
+                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
           store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_before), around_caches);
         });
       }
@@ -416,9 +449,7 @@ void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct RunningCumsumReverseWorkspace {
-  int64_t share_total_x, share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, bytes = 0;
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
@@ -449,7 +480,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
                                    [=, &total_x_lanes](int64_t n, auto active) IN_SET {
                                      total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, Plus());
           }
           share_total_x[n_share * M + m] = total_x;
         }
@@ -476,9 +507,8 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
         // One pass along this share of n: running_sum_x_from_end, from the end; fills y.
         for_lanes_down<kLanesOf<T>>(
             n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
-              const auto running_sum_x_from_end =
-                  scan_lanes<-1>(carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), T(0)),
-                                 T(0), [](auto a, auto b) IN_SET { return a + b; });
+              const auto running_sum_x_from_end = scan_lanes<-1>(
+                  carried_sum_x_from_end, keep(active, load(&x[m * N + n], active), T(0)), T(0), Plus());
               store_around(&y[m * N + n], active, running_sum_x_from_end, around_caches);
             });
       }
@@ -508,9 +538,7 @@ void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, i
 
 // Where the intermediates lie in the workspace.
 struct RunningCumsumReverseI32Workspace {
-  int64_t share_total_x, share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start_from_end, bytes = 0;
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
@@ -530,7 +558,6 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
@@ -538,7 +565,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          int64_t total_x = across(total_x_lanes, Plus());
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -563,9 +590,9 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_from_end, from the end; fills y.
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_from_end](int64_t n, auto active) IN_SET {
-          const auto running_sum_x_from_end = scan_lanes<-1>(
-              carried_sum_x_from_end, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-              [](auto a, auto b) IN_SET { return a + b; });
+          const auto running_sum_x_from_end =
+              scan_lanes<-1>(carried_sum_x_from_end,
+                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
           store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_from_end), around_caches);
         });
       }
@@ -593,24 +620,10 @@ void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t
   });
 }
 
-// Where the intermediates lie in the workspace.
-template <class T>
-struct RunningCumsumReverseExclusiveWorkspace {
-  int64_t share_total_x, share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseExclusiveWorkspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
-    share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 template <class T>
 void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseExclusiveWorkspace<T> space(M, N);
+  const RunningCumsumReverseWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -629,7 +642,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
                                    [=, &total_x_lanes](int64_t n, auto active) IN_SET {
                                      total_x_lanes += keep(active, load(&x[m * N + n], active), T(0));
                                    });
-            total_x += across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            total_x += across(total_x_lanes, Plus());
           }
           share_total_x[n_share * M + m] = total_x;
         }
@@ -656,9 +669,8 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
         // One pass along this share of n: running_sum_x_behind, from the end; fills y.
         for_lanes_down<kLanesOf<T>>(
             n_begin, n_end, [=, &carried_sum_x_behind](int64_t n, auto active) IN_SET {
-              const auto running_sum_x_behind =
-                  scan_before<-1>(carried_sum_x_behind, keep(active, load(&x[m * N + n], active), T(0)), T(0),
-                                  [](auto a, auto b) IN_SET { return a + b; });
+              const auto running_sum_x_behind = scan_before<-1>(
+                  carried_sum_x_behind, keep(active, load(&x[m * N + n], active), T(0)), T(0), Plus());
               store_around(&y[m * N + n], active, running_sum_x_behind, around_caches);
             });
       }
@@ -686,23 +698,10 @@ void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, in
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumsumReverseExclusiveI32Workspace {
-  int64_t share_total_x, share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumsumReverseExclusiveI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start_from_end = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                           char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseExclusiveI32Workspace space(M, N);
+  const RunningCumsumReverseI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -711,7 +710,6 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          int64_t total_x = 0;
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
@@ -719,7 +717,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes += keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0);
           });
-          total_x = total_x + across(total_x_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          int64_t total_x = across(total_x_lanes, Plus());
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -744,9 +742,9 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_sum_x_behind, from the end; fills y.
         for_lanes_down<kLanes64>(n_begin, n_end, [=, &carried_sum_x_behind](int64_t n, auto active) IN_SET {
-          const auto running_sum_x_behind = scan_before<-1>(
-              carried_sum_x_behind, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0,
-              [](auto a, auto b) IN_SET { return a + b; });
+          const auto running_sum_x_behind =
+              scan_before<-1>(carried_sum_x_behind,
+                              keep(active, convert<int64_t>(load(&x[m * N + n], active)), 0), 0, Plus());
           store_around(&y[m * N + n], active, convert<int32_t>(running_sum_x_behind), around_caches);
         });
       }
@@ -775,9 +773,7 @@ void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodF32Workspace {
-  int64_t share_factor_x, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_factor_x, share_start, bytes = 0;
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_factor_x = reserve(bytes, N_shares * M, 8);
@@ -807,7 +803,7 @@ void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* w
                 n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
                   factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, Times());
           }
           share_factor_x[n_share * M + m] = factor_x;
         }
@@ -886,22 +882,9 @@ void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t 
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumprodI32Workspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodI32Workspace space(M, N);
+  const RunningCumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -918,8 +901,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total_x =
-              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -944,9 +926,8 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_product_x, in order; fills y.
         for_lanes<kLanes64>(n_begin, n_end, [=, &carried_product_x](int64_t n, auto active) IN_SET {
-          const auto running_product_x =
-              scan_lanes<1>(carried_product_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1),
-                            1, [](auto a, auto b) IN_SET { return a * b; });
+          const auto running_product_x = scan_lanes<1>(
+              carried_product_x, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
           store_around(&y[m * N + n], active, convert<int32_t>(running_product_x), around_caches);
         });
       }
@@ -973,22 +954,9 @@ void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, in
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumprodExclusiveF32Workspace {
-  int64_t share_factor_x, share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodExclusiveF32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_factor_x = reserve(bytes, N_shares * M, 8);
-    share_start = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodExclusiveF32Workspace space(M, N);
+  const RunningCumprodF32Workspace space(M, N);
   double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
   float* const share_start = reinterpret_cast<float*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -1007,7 +975,7 @@ void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t 
                 n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
                   factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, Times());
           }
           share_factor_x[n_share * M + m] = factor_x;
         }
@@ -1087,22 +1055,9 @@ void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumprodExclusiveI32Workspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodExclusiveI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodExclusiveI32Workspace space(M, N);
+  const RunningCumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -1119,8 +1074,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total_x =
-              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -1145,9 +1099,9 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
                       n_end = share_begin(n_share + 1, N_shares, N, 64);
         // One pass along this share of n: running_product_x_before, in order; fills y.
         for_lanes<kLanes64>(n_begin, n_end, [=, &carried_product_x_before](int64_t n, auto active) IN_SET {
-          const auto running_product_x_before = scan_before<1>(
-              carried_product_x_before, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-              [](auto a, auto b) IN_SET { return a * b; });
+          const auto running_product_x_before =
+              scan_before<1>(carried_product_x_before,
+                             keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
           store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_before), around_caches);
         });
       }
@@ -1176,9 +1130,7 @@ void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int6
 
 // Where the intermediates lie in the workspace.
 struct RunningCumprodReverseF32Workspace {
-  int64_t share_factor_x, share_start_from_end;
-  int64_t bytes = 0;
-
+  int64_t share_factor_x, share_start_from_end, bytes = 0;
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_factor_x = reserve(bytes, N_shares * M, 8);
@@ -1208,7 +1160,7 @@ void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
                 n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
                   factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, Times());
           }
           share_factor_x[n_share * M + m] = factor_x;
         }
@@ -1290,22 +1242,9 @@ void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, 
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumprodReverseI32Workspace {
-  int64_t share_total_x, share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodReverseI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start_from_end = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodReverseI32Workspace space(M, N);
+  const RunningCumsumReverseI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -1322,8 +1261,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total_x =
-              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -1349,9 +1287,9 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
         // One pass along this share of n: running_product_x_from_end, from the end; fills y.
         for_lanes_down<kLanes64>(
             n_begin, n_end, [=, &carried_product_x_from_end](int64_t n, auto active) IN_SET {
-              const auto running_product_x_from_end = scan_lanes<-1>(
-                  carried_product_x_from_end, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1),
-                  1, [](auto a, auto b) IN_SET { return a * b; });
+              const auto running_product_x_from_end =
+                  scan_lanes<-1>(carried_product_x_from_end,
+                                 keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
               store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_from_end),
                            around_caches);
             });
@@ -1379,22 +1317,9 @@ void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumprodReverseExclusiveF32Workspace {
-  int64_t share_factor_x, share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodReverseExclusiveF32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_factor_x = reserve(bytes, N_shares * M, 8);
-    share_start_from_end = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodReverseExclusiveF32Workspace space(M, N);
+  const RunningCumprodReverseF32Workspace space(M, N);
   double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
   float* const share_start_from_end = reinterpret_cast<float*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -1413,7 +1338,7 @@ void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, 
                 n_block, smaller(n_block + 4096, n_end), [=, &factor_x_lanes](int64_t n, auto active) IN_SET {
                   factor_x_lanes *= keep(active, convert<double>(load(&x[m * N + n], active)), 1.0);
                 });
-            factor_x *= across(factor_x_lanes, [](auto a, auto b) IN_SET { return a * b; });
+            factor_x *= across(factor_x_lanes, Times());
           }
           share_factor_x[n_share * M + m] = factor_x;
         }
@@ -1495,23 +1420,10 @@ void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, i
   });
 }
 
-// Where the intermediates lie in the workspace.
-struct RunningCumprodReverseExclusiveI32Workspace {
-  int64_t share_total_x, share_start_from_end;
-  int64_t bytes = 0;
-
-  explicit RunningCumprodReverseExclusiveI32Workspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, 8);
-    share_start_from_end = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
                                            char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodReverseExclusiveI32Workspace space(M, N);
+  const RunningCumsumReverseI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -1528,8 +1440,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
           for_lanes<kLanes64>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes *= keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1);
           });
-          total_x =
-              wrapping_multiply(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return a * b; }));
+          total_x = wrapping_multiply(total_x, across(total_x_lanes, Times()));
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -1555,9 +1466,9 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
         // One pass along this share of n: running_product_x_behind, from the end; fills y.
         for_lanes_down<kLanes64>(
             n_begin, n_end, [=, &carried_product_x_behind](int64_t n, auto active) IN_SET {
-              const auto running_product_x_behind = scan_before<-1>(
-                  carried_product_x_behind, keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1,
-                  [](auto a, auto b) IN_SET { return a * b; });
+              const auto running_product_x_behind =
+                  scan_before<-1>(carried_product_x_behind,
+                                  keep(active, convert<int64_t>(load(&x[m * N + n], active)), 1), 1, Times());
               store_around(&y[m * N + n], active, convert<int32_t>(running_product_x_behind), around_caches);
             });
       }
@@ -1585,24 +1496,10 @@ void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
   });
 }
 
-// Where the intermediates lie in the workspace.
-template <class T>
-struct RunningCummaxWorkspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
-  explicit RunningCummaxWorkspace(int64_t M, int64_t N) {
-    const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-    share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
-    share_start = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
-};
-
 template <class T>
 void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCummaxWorkspace<T> space(M, N);
+  const RunningCumsumWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -1611,7 +1508,6 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
         for (int64_t m = 0; m < M; ++m) {
-          T total_x = -T(INFINITY);
           const int64_t n_begin = share_begin(n_share, N_shares, N, 64),
                         n_end = share_begin(n_share + 1, N_shares, N, 64);
           // One pass along this share of n: total_x.
@@ -1619,8 +1515,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
           for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &total_x_lanes](int64_t n, auto active) IN_SET {
             total_x_lanes = maximum(total_x_lanes, keep(active, load(&x[m * N + n], active), -T(INFINITY)));
           });
-          total_x =
-              maximum(total_x, across(total_x_lanes, [](auto a, auto b) IN_SET { return maximum(a, b); }));
+          T total_x = across(total_x_lanes, Greatest());
           share_total_x[n_share * M + m] = total_x;
         }
       }
@@ -1647,7 +1542,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
         for_lanes<kLanesOf<T>>(n_begin, n_end, [=, &carried_greatest_x](int64_t n, auto active) IN_SET {
           const auto running_greatest_x =
               scan_lanes<1>(carried_greatest_x, keep(active, load(&x[m * N + n], active), -T(INFINITY)),
-                            -T(INFINITY), [](auto a, auto b) IN_SET { return maximum(a, b); });
+                            -T(INFINITY), Greatest());
           store_around(&y[m * N + n], active, running_greatest_x, around_caches);
         });
       }
@@ -1676,9 +1571,7 @@ void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 
 // Where the intermediates lie in the workspace.
 struct RunningCummaxI32Workspace {
-  int64_t share_total_x, share_start;
-  int64_t bytes = 0;
-
+  int64_t share_total_x, share_start, bytes = 0;
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 4);
@@ -1734,7 +1627,7 @@ void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
         for_lanes<kLanes32>(n_begin, n_end, [=, &carried_greatest_x](int64_t n, auto active) IN_SET {
           const auto running_greatest_x =
               scan_lanes<1>(carried_greatest_x, keep(active, load(&x[m * N + n], active), INT32_MIN),
-                            INT32_MIN, [](auto a, auto b) IN_SET { return maximum(a, b); });
+                            INT32_MIN, Greatest());
           store_around(&y[m * N + n], active, running_greatest_x, around_caches);
         });
       }
@@ -1784,77 +1677,4 @@ int64_t workspace_of_running(int64_t M, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-// The C functions of one element type.
-#define RUNNING_FUNCTIONS(NAME, SPACE, T, KERNEL)                                                        \
-  extern "C" int64_t running_##NAME##_openmp_workspace(int64_t M, int64_t N) {                           \
-    BY_SET(return workspace_of_running<SPACE<T>>(M, N))                                                  \
-  }                                                                                                      \
-  extern "C" int running_##NAME##_openmp(const T* x, T* y, int64_t M, int64_t N, void* workspace,        \
-                                         int64_t workspace_bytes) {                                      \
-    BY_SET(return launch_running_cumsum_f32<SPACE<T>>(x, y, M, N, workspace, workspace_bytes,            \
-                                                      running_##KERNEL##_short<T>, running_##KERNEL<T>)) \
-  }
-RUNNING_FUNCTIONS(cumsum_f32, RunningCumsumWorkspace, float, cumsum)
-RUNNING_FUNCTIONS(cumsum_f64, RunningCumsumWorkspace, double, cumsum)
-RUNNING_FUNCTIONS(cumsum_exclusive_f32, RunningCumsumExclusiveWorkspace, float, cumsum_exclusive)
-RUNNING_FUNCTIONS(cumsum_exclusive_f64, RunningCumsumExclusiveWorkspace, double, cumsum_exclusive)
-RUNNING_FUNCTIONS(cumsum_reverse_f32, RunningCumsumReverseWorkspace, float, cumsum_reverse)
-RUNNING_FUNCTIONS(cumsum_reverse_f64, RunningCumsumReverseWorkspace, double, cumsum_reverse)
-RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f32, RunningCumsumReverseExclusiveWorkspace, float,
-                  cumsum_reverse_exclusive)
-RUNNING_FUNCTIONS(cumsum_reverse_exclusive_f64, RunningCumsumReverseExclusiveWorkspace, double,
-                  cumsum_reverse_exclusive)
-RUNNING_FUNCTIONS(cummax_f32, RunningCummaxWorkspace, float, cummax)
-RUNNING_FUNCTIONS(cummax_f64, RunningCummaxWorkspace, double, cummax)
-
-// The C functions of one element type.
-#define RUNNING_OTHER_FUNCTIONS(NAME, SPACE, STORED)                                                        \
-  extern "C" int64_t running_##NAME##_openmp_workspace(int64_t M, int64_t N) {                              \
-    BY_SET(return workspace_of_running<SPACE>(M, N))                                                        \
-  }                                                                                                         \
-  extern "C" int running_##NAME##_openmp(const STORED* x, STORED* y, int64_t M, int64_t N, void* workspace, \
-                                         int64_t workspace_bytes) {                                         \
-    BY_SET(return launch_running_cumsum_f32<SPACE>(x, y, M, N, workspace, workspace_bytes,                  \
-                                                   running_##NAME##_short, running_##NAME))                 \
-  }
-RUNNING_OTHER_FUNCTIONS(cumsum_i32, RunningCumsumI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumsum_exclusive_i32, RunningCumsumExclusiveI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumsum_reverse_i32, RunningCumsumReverseI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumsum_reverse_exclusive_i32, RunningCumsumReverseExclusiveI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumprod_f32, RunningCumprodF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_i32, RunningCumprodI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_f32, RunningCumprodExclusiveF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_exclusive_i32, RunningCumprodExclusiveI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumprod_reverse_f32, RunningCumprodReverseF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_reverse_i32, RunningCumprodReverseI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_f32, RunningCumprodReverseExclusiveF32Workspace, float)
-RUNNING_OTHER_FUNCTIONS(cumprod_reverse_exclusive_i32, RunningCumprodReverseExclusiveI32Workspace, int32_t)
-RUNNING_OTHER_FUNCTIONS(cummax_i32, RunningCummaxI32Workspace, int32_t)
-
-extern "C" int running_cumprod_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_f64))
-}
-
-extern "C" int running_cumprod_exclusive_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_exclusive_f64))
-}
-
-extern "C" int running_cumprod_reverse_f64_openmp(const double* x, double* y, int64_t M, int64_t N) {
-  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_f64))
-}
-
-extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, double* y, int64_t M,
-                                                            int64_t N) {
-  BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64))
-}
-
-extern "C" const char* running_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

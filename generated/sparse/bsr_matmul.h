@@ -13,30 +13,28 @@
 //   for (int s = row_ptr[index(R)]; s < row_ptr[index(R) + 1]; ++s) z += dot(at(a, S = s), at(x, K = 64 *
 //   col[s] + J), J);
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32. Whole numbers wrap around at the width that they are
-//   computed in.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it. What is wrong with entries of tables gets into *table_status, in device memory, if it is not
-//   null: of several things the one with the greatest status, and none that is less than what is
-//   there. Set it to 0 before. Entries that must be unique, or that may not come back, are not looked
-//   at. Whatever the entries, nothing outside the arrays is touched, and no loop is endless; results
-//   of wrong ones mean nothing.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32. Whole numbers wrap around at the width that they are computed in.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it. What is wrong with entries of
+//   tables gets into *table_status, in device memory, if it is not null: of several things the one with the
+//   greatest status, and none that is less than what is there. Set it to 0 before. Entries that must be
+//   unique, or that may not come back, are not looked at. Whatever the entries, nothing outside the arrays is
+//   touched, and no loop is endless; results of wrong ones mean nothing.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; bsr_matmul_error
 //   explains it.
 
@@ -91,6 +89,25 @@ const char* bsr_matmul_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct bsr_matmul_arguments {
+  const int32_t* row_ptr = nullptr;
+  const int32_t* col = nullptr;
+  const float* a = nullptr;
+  const float* x = nullptr;
+  float* z = nullptr;
+  int64_t R = 0, S = 0, K = 0, N = 0;
+
+  friend int bsr_matmul_cuda(const bsr_matmul_arguments& a_, int32_t* table_status, void* stream) {
+    return bsr_matmul_cuda(a_.row_ptr, a_.col, a_.a, a_.x, a_.z, a_.R, a_.S, a_.K, a_.N, table_status,
+                           stream);
+  }
+  friend int bsr_matmul_openmp(const bsr_matmul_arguments& a_) {
+    return bsr_matmul_openmp(a_.row_ptr, a_.col, a_.a, a_.x, a_.z, a_.R, a_.S, a_.K, a_.N);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -129,29 +146,3 @@ static inline const char* bsr_matmul_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct bsr_matmul_arguments {
-  const int32_t* row_ptr = nullptr;
-  const int32_t* col = nullptr;
-  const float* a = nullptr;
-  const float* x = nullptr;
-  float* z = nullptr;
-  int64_t R = 0;
-  int64_t S = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-
-  friend int bsr_matmul_cuda(const bsr_matmul_arguments& a_, int32_t* table_status, void* stream) {
-    return bsr_matmul_cuda(a_.row_ptr, a_.col, a_.a, a_.x, a_.z, a_.R, a_.S, a_.K, a_.N, table_status,
-                           stream);
-  }
-  friend int bsr_matmul_openmp(const bsr_matmul_arguments& a_) {
-    return bsr_matmul_openmp(a_.row_ptr, a_.col, a_.a, a_.x, a_.z, a_.R, a_.S, a_.K, a_.N);
-  }
-};
-
-#endif

@@ -11,36 +11,34 @@
 //   if (first(z)) z = 0;
 //   z += dot(a, x, K);
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32. Whole numbers wrap around at the width that they are
-//   computed in.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when
-//   its work is in the stream, and waits for nothing; its status is about the arguments and the
-//   launches. What depends on the device and on the sizes is decided in the call, for a graph when it
-//   is captured. nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to
-//   it. What is wrong with entries of tables gets into *table_status, in device memory, if it is not
-//   null: of several things the one with the greatest status, and none that is less than what is
-//   there. Set it to 0 before. Entries that must be unique, or that may not come back, are not looked
-//   at. Whatever the entries, nothing outside the arrays is touched, and no loop is endless; results
-//   of wrong ones mean nothing.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer
-//   threads work then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what
-//   is in it does not matter; calls in two streams need two. What the function allocates is taken and
-//   given back in the stream: a graph that captures that can be no child of another.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32. Whole numbers wrap around at the width that they are computed in.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
+//   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
+//   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
+//   multiply-adds of products and sums, unless -fmad=false is given to it. What is wrong with entries of
+//   tables gets into *table_status, in device memory, if it is not null: of several things the one with the
+//   greatest status, and none that is less than what is there. Set it to 0 before. Entries that must be
+//   unique, or that may not come back, are not looked at. Whatever the entries, nothing outside the arrays is
+//   touched, and no loop is endless; results of wrong ones mean nothing.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the
+//   bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls
+//   in two streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; coo_matmul_error
 //   explains it.
 
@@ -98,6 +96,28 @@ const char* coo_matmul_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+struct coo_matmul_arguments {
+  const int32_t* row = nullptr;
+  const int32_t* col = nullptr;
+  const float* a = nullptr;
+  const float* x = nullptr;
+  float* z = nullptr;
+  int64_t S = 0, M = 0, K = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int coo_matmul_cuda(const coo_matmul_arguments& a_, int32_t* table_status, void* stream) {
+    return coo_matmul_cuda(a_.row, a_.col, a_.a, a_.x, a_.z, a_.S, a_.M, a_.K, a_.N, table_status,
+                           a_.workspace, a_.workspace_bytes, stream);
+  }
+  friend int coo_matmul_openmp(const coo_matmul_arguments& a_) {
+    return coo_matmul_openmp(a_.row, a_.col, a_.a, a_.x, a_.z, a_.S, a_.M, a_.K, a_.N, a_.workspace,
+                             a_.workspace_bytes);
+  }
+};
+
 #endif
 
 // What a status means.
@@ -145,32 +165,3 @@ static inline const char* coo_matmul_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-struct coo_matmul_arguments {
-  const int32_t* row = nullptr;
-  const int32_t* col = nullptr;
-  const float* a = nullptr;
-  const float* x = nullptr;
-  float* z = nullptr;
-  int64_t S = 0;
-  int64_t M = 0;
-  int64_t K = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int coo_matmul_cuda(const coo_matmul_arguments& a_, int32_t* table_status, void* stream) {
-    return coo_matmul_cuda(a_.row, a_.col, a_.a, a_.x, a_.z, a_.S, a_.M, a_.K, a_.N, table_status,
-                           a_.workspace, a_.workspace_bytes, stream);
-  }
-  friend int coo_matmul_openmp(const coo_matmul_arguments& a_) {
-    return coo_matmul_openmp(a_.row, a_.col, a_.a, a_.x, a_.z, a_.S, a_.M, a_.K, a_.N, a_.workspace,
-                             a_.workspace_bytes);
-  }
-};
-
-#endif

@@ -4,8 +4,8 @@
 //
 // Plan: a block for each of j, N, neighbours along N.
 // Kept by each worker: sum_a_x.
-// Bytes that coo_matmul must move: 4 * N * min(K, 64 * S) + 16384 * S read, 4 * N * min(M, 64 * S)
-//   written.
+// Bytes that coo_matmul must move: 4 * N * min(K, 64 * S) + 16384 * S read, 4 * N * min(M, 64 * S) written.
+// Operations: 532480 * S * cdiv(N, 128) of add; 524288 * S * cdiv(N, 128) of mul.
 
 #include "coo_matmul.h"
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 13
+#if KGEN_CUDA_REVISION != 14
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -23,14 +23,12 @@ using namespace kgen_cuda;
 
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
-  int64_t coo_matmul_kernel_tiles;
-  int64_t bytes = 0;
-
+  int64_t kernel_tiles, bytes = 0;
   explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
     (void)S;
     (void)M;
     (void)K;
-    coo_matmul_kernel_tiles =
+    kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(64 * 128, 4), 32768, smaller(ceil_div(N, 128), 1024)), 1);
   }
 };
@@ -98,14 +96,10 @@ cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, c
   const CooMatmulWorkspace space(S, M, K, N);
   const int64_t tile_bytes = padded_bytes(64 * 128, 4);
   const bool in_shared = tile_bytes <= 32768;
-  char* const tiles = in_shared ? nullptr : workspace + space.coo_matmul_kernel_tiles;
-  if (const cudaError_t error = launch(
-          coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), in_shared ? int64_t{1} << 30 : 1024),
-          block_threads(128, ceil_div(N, 128)), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
-          stream, row, col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
-      error != cudaSuccess)
-    return error;
-  return cudaSuccess;
+  char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
+  return launch(coo_matmul_kernel<Index>, smaller(ceil_div(N, 128), in_shared ? int64_t{1} << 30 : 1024),
+                block_threads(128, ceil_div(N, 128)), 512 + (in_shared ? static_cast<size_t>(tile_bytes) : 0),
+                stream, row, col, a, x, z, S, M, K, N, table_status, tiles, tile_bytes);
 }
 
 // Notes in table_status what the tables do not keep to.

@@ -5,13 +5,13 @@
 // Phase 1: threads share j, N, neighbours along N, where size(N) >= 16.
 // Phase 2: threads share j, N, neighbours along N, unless size(N) >= 16.
 // Kept by each worker: sum_a_x.
-// Bytes that coo_matmul must move: 4 * N * min(K, 64 * S) + 16384 * S read, 4 * N * min(M, 64 * S)
-//   written.
+// Bytes that coo_matmul must move: 4 * N * min(K, 64 * S) + 16384 * S read, 4 * N * min(M, 64 * S) written.
+// Operations: 532480 * S * cdiv(N, 128) of add; 524288 * S * cdiv(N, 128) of mul.
 
 #include "coo_matmul.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
 #include "coo_matmul_openmp.cpp"
@@ -21,9 +21,22 @@
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 33
+#if KGEN_OPENMP_REVISION != 34
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
+
+extern "C" int64_t coo_matmul_openmp_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
+  BY_SET(return workspace_of_coo_matmul(S, M, K, N))
+}
+extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const float* a, const float* x,
+                                 float* z, int64_t S, int64_t M, int64_t K, int64_t N, void* workspace,
+                                 int64_t workspace_bytes) {
+  BY_SET(return launch_coo_matmul(row, col, a, x, z, S, M, K, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* coo_matmul_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -34,9 +47,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
-  int64_t sum_a_x, sum_a_x_per_m_n, threads, most_threads;
-  int64_t thread_bytes = 0, bytes = 0;
-
+  int64_t sum_a_x, sum_a_x_per_m_n, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
     (void)S;
     (void)M;
@@ -196,22 +207,4 @@ int64_t workspace_of_coo_matmul(int64_t S, int64_t M, int64_t K, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t coo_matmul_openmp_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_coo_matmul(S, M, K, N))
-}
-extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const float* a, const float* x,
-                                 float* z, int64_t S, int64_t M, int64_t K, int64_t N, void* workspace,
-                                 int64_t workspace_bytes) {
-  BY_SET(return launch_coo_matmul(row, col, a, x, z, S, M, K, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* coo_matmul_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif

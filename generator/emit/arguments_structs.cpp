@@ -53,17 +53,23 @@ std::string function_parameter(const Function &function, const std::string &targ
   return free_parameter(function, target == "cuda" ? "kCuda" : "kOpenmp");
 }
 
+// Neighbours that are sizes stand on one line.
 std::string members(const Function &function, const SharedTypes &types, bool memory) {
   std::string out;
+  bool after_size = false;
   for (Argument a : function.arguments) {
     if (const auto shared = types.of_arguments.find(a.name); shared != types.of_arguments.end())
       a.type = shared->second;
     a.name = header_name(a.name);
-    const std::string declaration = a.declaration();
+    const bool size = a.kind == Argument::Kind::size;
+    const std::string declaration = size && after_size ? a.name : a.declaration();
     const bool pointer = declaration.find('*') != std::string::npos;
-    out += declaration + (pointer ? " = nullptr" : a.type == "bool" ? " = false" : " = 0") + ";\n";
+    out += out.empty() ? "" : size && after_size ? ", " : ";\n";
+    out += declaration + (pointer ? " = nullptr" : a.type == "bool" ? " = false" : " = 0");
+    after_size = size;
   }
-  return out + (memory ? "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n" : "");
+  return out + (out.empty() ? "" : ";\n") +
+         (memory ? "void* workspace = nullptr;\nint64_t workspace_bytes = 0;\n" : "");
 }
 
 // The function that takes a struct of this name and calls a C function.

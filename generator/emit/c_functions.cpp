@@ -184,8 +184,9 @@ std::string c_functions_text(const std::string &kernel, const std::vector<std::s
     if (macro)
       names.pop_back();
     for (const Function *function : macro ? Group() : group)
-      out += functions[function->place] + "\n";
-    out += macro ? *macro + "\n" : "";
+      out += (out.empty() ? "" : "\n") + functions[function->place];
+    if (macro)
+      out += (out.empty() ? "" : "\n") + *macro;
   }
   return out;
 }

@@ -46,7 +46,7 @@ std::string comment_text(std::string text) {
 
 namespace {
 
-constexpr size_t kTextColumns = 100; // of the comment's text
+constexpr size_t kTextColumns = 107; // of the comment's text: lines are as long as those of code
 
 // A paragraph in lines, all but the first indented; code stays as it is.
 std::string as_lines(std::string paragraph) {

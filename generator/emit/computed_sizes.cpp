@@ -5,6 +5,7 @@
 #include <set>
 
 #include "ir/interpret_sizes.h"
+#include "support/text.h"
 
 namespace kgen {
 namespace {
@@ -140,22 +141,47 @@ void print_kept_sizes(const Variation &variation, Printer &p, Statuses &statuses
   }
 }
 
-std::string writes_nothing(const Kernel &kernel, Printer &p) {
-  std::set<std::string> seen;
-  std::string all;
-  for (const Var &var : kernel.vars) {
-    if (var.kind != Var::Kind::output)
-      continue;
-    std::string none;
-    for (size_t d = 0; d < var.dims.size(); ++d)
-      if (!var.dims[d].extent.is_integer() && !interpreter::is_packed(kernel, var, d))
-        none += (none.empty() ? "" : " || ") + at_least(p.size(var.dims[d].extent), binding::kEqual + 1) + " == 0";
-    if (none.empty())
-      return "";
-    if (seen.insert(none).second)
-      all += (all.empty() ? "" : " && ") + (none.find(" || ") == std::string::npos ? none : "(" + none + ")");
+// Does one of these conditions hold wherever another does? Of equal ones the first counts.
+static bool is_implied(const std::vector<std::vector<std::string>> &all, size_t i) {
+  for (size_t other = 0; other < all.size(); ++other) {
+    const bool within = other != i && std::ranges::all_of(all[other], [&](const std::string &condition) {
+                          return std::ranges::find(all[i], condition) != all[i].end();
+                        });
+    if (within && (all[other].size() < all[i].size() || other < i))
+      return true;
   }
-  return seen.size() == 1 && all.starts_with("(") ? all.substr(1, all.size() - 2) : all;
+  return false;
+}
+
+// The sizes of an output of which one that is 0 leaves nothing of it.
+static std::vector<std::string> leave_nothing(const Kernel &kernel, const Var &output, Printer &p) {
+  std::vector<std::string> out;
+  for (size_t d = 0; d < output.dims.size(); ++d) {
+    if (output.dims[d].extent.is_integer() || interpreter::is_packed(kernel, output, d))
+      continue;
+    std::string none = at_least(p.size(output.dims[d].extent), binding::kEqual + 1) + " == 0";
+    if (std::ranges::find(out, none) == out.end())
+      out.push_back(std::move(none));
+  }
+  return out;
+}
+
+std::string writes_nothing(const Kernel &kernel, Printer &p) {
+  std::vector<std::vector<std::string>> of_outputs;
+  for (const Var &var : kernel.vars)
+    if (var.kind == Var::Kind::output)
+      of_outputs.push_back(leave_nothing(kernel, var, p));
+  if (std::ranges::any_of(of_outputs, [](const auto &sizes) { return sizes.empty(); }))
+    return "";
+  std::vector<std::string> all;
+  for (size_t i = 0; i < of_outputs.size(); ++i)
+    if (!is_implied(of_outputs, i))
+      all.push_back(join(of_outputs[i], " || "));
+  if (all.size() > 1)
+    for (std::string &either : all)
+      if (either.find(" || ") != std::string::npos)
+        either = "(" + either + ")";
+  return join(all, " && ");
 }
 
 } // namespace kgen

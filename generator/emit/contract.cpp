@@ -69,19 +69,23 @@ std::string without_comments(const std::string &code) {
   return out;
 }
 
-// The body says what happens to one element; its constants stand beside it.
+// Code of the spec, indented; nothing where it is too long.
+std::string code_of_spec(const std::string &title, const std::string &code) {
+  const std::string own(trim(without_comments(code)));
+  if (own.empty() || static_cast<size_t>(std::ranges::count(own, '\n')) >= kLongestFormula)
+    return "";
+  std::string text = title + ":\n";
+  for (const std::string &line : split(own, '\n'))
+    text += "  " + line + "\n";
+  return text;
+}
+
+// The body says what happens to one element; the functions that it calls, and its constants, stand beside it.
 std::string formula(const Spec &spec) {
-  const std::string body(trim(without_comments(spec.body.text)));
-  std::string text;
-  if (static_cast<size_t>(std::ranges::count(body, '\n')) < kLongestFormula) {
-    text = "Each element, by named axes:\n";
-    std::string rest = body;
-    while (!rest.empty()) {
-      const size_t end = std::min(rest.find('\n'), rest.size());
-      text += "  " + rest.substr(0, end) + "\n";
-      rest.erase(0, end + 1);
-    }
-  }
+  std::string text = code_of_spec("Each element, by named axes", spec.body.text);
+  if (!text.empty())
+    text += spec.functions_from.empty() ? code_of_spec("with the functions", spec.functions.text)
+                                        : "with the functions of " + spec.functions_from + "\n";
   std::string constants;
   for (const Param &param : spec.params) {
     std::vector<std::string> values;

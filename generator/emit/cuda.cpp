@@ -2,10 +2,12 @@
 #include <list>
 
 #include "emit/cuda_kernel.h"
+#include "emit/declare_at_fold.h"
 #include "emit/each_once.h"
 #include "emit/emitted_plan.h"
 #include "emit/launcher.h"
 #include "emit/requirements.h"
+#include "emit/write_once.h"
 #include "plan/all_outputs.h"
 
 namespace kgen {
@@ -64,7 +66,7 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
         source.plan = plan_comment(kernels.front().plan(), variation->facts);
       for (CudaKernel &kernel : kernels) {
         for (std::string &text : kernel.texts())
-          printed.back().texts.push_back(std::move(text));
+          printed.back().texts.push_back(declare_at_fold(text));
         const bool last = &kernel == &kernels.back();
         one.made.back().push_back({kernel.name(), "", last ? "" : all_outputs_condition(variation->lowered, c_name),
                                    kernel.needs_workspace()});
@@ -82,6 +84,7 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
   }
   PrintedNames names;
   source.kernels = each_once(printed, spelling, names);
+  write_once(source.kernels, sizes_made_for(printed), names);
   add_launchers(spec.kernel, launched, names, true, spelling, statuses, source);
   source.helpers = spelling.helpers();
   return source;

@@ -86,12 +86,17 @@ void CudaKernel::find_shared(const std::vector<PlanNode> &list) {
       shared_.insert(var);
 }
 
+// One is enough where two would follow each other.
+void CudaKernel::barrier() {
+  const std::string barrier = "__syncthreads();";
+  if (out().last() != barrier)
+    out().add(barrier);
+}
+
 void CudaKernel::barrier_after(const PlanNode &node) {
   for (const Access &a : accesses_of(plan_.kernel, node))
-    if (shared_.count(a.memory) != 0) {
-      out().add("__syncthreads();");
-      return;
-    }
+    if (shared_.count(a.memory) != 0)
+      return barrier();
 }
 
 // The condition of a compound statement. All threads have read it before one goes on and changes what it reads.
@@ -102,7 +107,7 @@ Code CudaKernel::agreed_condition(const PlanNode &node) {
     return condition;
   const std::string name = names_.claim("holds");
   out().add("const bool " + name + " = " + condition.text + ";");
-  out().add("__syncthreads();");
+  barrier();
   return {name};
 }
 
@@ -309,7 +314,7 @@ void CudaKernel::rounds_of_block(const PlanNode &loop) {
   out().add("for (Index " + v + " = " + (range.begin == "0" ? "0" : "Index(" + range.begin + ")") + "; " + v + " < " +
             range.end + "; ++" + v + ") {");
   block_list(loop.body);
-  out().add("__syncthreads();"); // the next round writes into the same buffers
+  barrier(); // the next round writes into the same buffers
   out().add("}");
   pending_ = outer;
   end_shares(shares);

@@ -133,10 +133,8 @@ void CudaKernel::reserve_parts(Phase &phase) {
 std::string CudaKernel::prepare_shape(const std::string &shape, const PlanNode *split) {
   std::string text = "const " + shape.substr(0, shape.find('(')) + " shape" + shape.substr(shape.find('(')) + ";\n";
   if (split != nullptr)
-    text +=
-        "if (const cudaError_t error = shape.tickets == 0 ? cudaSuccess : cudaMemsetAsync(workspace + space." +
-        tickets_name(*split) +
-        ", 0, static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream); error != cudaSuccess) return error;\n";
+    text += checked("shape.tickets == 0 ? cudaSuccess : cudaMemsetAsync(workspace + space." + tickets_name(*split) +
+                    ", 0, static_cast<size_t>(shape.tickets) * sizeof(uint32_t), stream)");
   return text;
 }
 

@@ -110,7 +110,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
   if (memory) { // all threads look before one of them writes
     const std::string name = names_.claim("wins");
     out().add("const bool " + name + " = " + wins + ";");
-    out().add("__syncthreads();");
+    barrier();
     wins = name;
   }
   const std::string keeps_value = best + " = " + pair + ".value;", keeps_index = place + " = " + pair + ".index;";
@@ -182,7 +182,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
     fold_shares(*fold, shares, Result::whole);
   if (next != nullptr &&
       std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(var); }))
-    out().add("__syncthreads();");
+    barrier();
   if (next != nullptr) {
     shared_.clear();
     find_shared(next->nodes);
@@ -210,8 +210,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
                                                          : kChunk) +
       ", " + ceil_div + "(" + turns + ", " + std::to_string(points ? kMostChunks * kChunkMultiple : kMostChunks) + ")" +
       (points ? " * " + std::to_string(kChunkMultiple) : "") + "), chunks = " + larger + "(" + ceil_div + "(" + turns +
-      ", chunk), 1);\nif (const cudaError_t error = cudaMemsetAsync(workspace + "
-      "space.ticket, 0, sizeof(uint32_t), stream); error != cudaSuccess) return error;\n";
+      ", chunk), 1);\n" + checked("cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream)");
   if (points)
     lengths_ = {"chunk"};
   finish(launch);
@@ -241,7 +240,7 @@ void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode
     block_list(root.body);
     pending_.clear();
     if (tiles && shared_.empty())
-      out().add("__syncthreads();");
+      barrier();
     out().add("}");
     printer_.named.clear();
   }

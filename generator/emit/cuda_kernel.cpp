@@ -41,8 +41,7 @@ CudaKernel::CudaKernel(const std::string &name, const Function &function, Plan p
   for (size_t i = 0; i < plan_.phases.size(); ++i)
     kernels_ += is_kernel(plan_, i) ? 1 : 0;
   print_phases();
-  std::string parameters = parameters_text(function),
-              body = derived_declarations(printer_, host_) + host_ + "return cudaSuccess;\n";
+  std::string parameters = parameters_text(function), body = derived_declarations(printer_, host_) + host_text();
   std::vector<std::string> names;
   for (const Argument &a : function.arguments)
     names.push_back(a.name);
@@ -168,18 +167,19 @@ std::vector<std::string> CudaKernel::texts() {
 
 std::string CudaKernel::workspace_struct() {
   std::string fields, body;
+  std::vector<std::string> sizes;
   for (const Offset &o : offsets_) {
-    fields += "int64_t " + o.field + ";\n";
+    fields += o.field + ", ";
     body += o.field + " = " + spelling().helper("reserve") + "(bytes, " + o.count + ", " +
             (o.bytes ? "1" : std::to_string(bytes_of(o.type))) + ");\n";
   }
-  std::string unused;
   for (const Argument &a : function_.arguments)
-    if (a.kind == Argument::Kind::size && !mentions_word(body, a.name))
-      unused += "(void)" + a.name + ";\n";
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(name_) + "Workspace {\n" + fields +
-         "int64_t bytes = 0;\n\nexplicit " + camel(name_) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
-         unused + derived_declarations(printer_, body) + body + "}\n};\n";
+    if (a.kind == Argument::Kind::size)
+      sizes.push_back(a.name);
+  body = derived_declarations(printer_, body) + body;
+  return "// Where the intermediates lie in the workspace.\nstruct " + camel(name_) + "Workspace {\nint64_t " + fields +
+         "bytes = 0;\nexplicit " + camel(name_) + "Workspace(" + size_parameters_text(function_) + ") {\n" +
+         silence_unused(sizes, body) + body + "}\n};\n";
 }
 
 // ---- work lists ---------------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ void CudaKernel::print_phases() {
   const Phase *before = nullptr;
   for (size_t k = 0; k < kernels.size(); ++k) {
     const Phase &phase = plan_.phases[kernels[k]];
-    in_block_ = kernels.size() == 1 || (phase.when != kNone && !like(phase, k - 1) && !like(phase, k + 1));
+    in_block_ = phase.when == kNone ? k + 1 == kernels.size() : !like(phase, k - 1) && !like(phase, k + 1);
     host_ += on_host([&] { return printer_.between(before, &phase); });
     print_phase(kernels[k]);
     before = &phase;
@@ -475,10 +475,8 @@ void CudaKernel::finish(const Launch &launch) {
   if (words.count("table_status") != 0)
     add("int32_t* table_status", "table_status");
   for (const Offset &o : offsets_)
-    if (!o.bytes && words.count(o.field) != 0) {
-      const std::string type = Spelling::c_type(o.type);
-      add(type + "* " + o.field, "reinterpret_cast<" + type + "*>(workspace + space." + o.field + ")");
-    }
+    if (!o.bytes && words.count(o.field) != 0)
+      add(std::string(Spelling::c_type(o.type)) + "* " + o.field, "workspace + space." + o.field);
   if (!launch.threads.empty() && !launch.chunk.empty())
     add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
   else if (!launch.chunk.empty())
@@ -490,7 +488,7 @@ void CudaKernel::finish(const Launch &launch) {
       if (words.count(printer_.name(var)) != 0)
         bytes += (bytes.empty() ? "" : " + ") + spelling().helper("padded_bytes") + "(" +
                  printer_.buffer_elements(var) + ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
-    const std::string field = base + "_tiles";
+    const std::string field = base.substr(name_.size() + 1) + "_tiles";
     offsets_.push_back({field, "", Type::u8, true});
     const std::string most = std::to_string(kMostBlocks);
     const bool known = launch.items.find('[') == std::string::npos; // tables are not there yet
@@ -549,9 +547,19 @@ void CudaKernel::finish(const Launch &launch) {
       launch.slots.empty()
           ? spelling().helper("launch") + "(" + kernel + ", " + grid + ", " + threads + ", " + shared + ", stream"
           : spelling().helper("launch_rows") + "(" + kernel + ", shape, " + launch.slots + ", stream";
-  const std::string call =
-      "if (const cudaError_t error = " + started + arguments + "); error != cudaSuccess) return error;\n";
-  host_ += prepare.empty() || in_block_ ? prepare + call : "{\n" + prepare + call + "}\n";
+  launch_ = started + arguments + ")";
+  const std::string call = prepare + checked(launch_);
+  host_ += prepare.empty() || in_block_ ? call : "{\n" + call + "}\n";
 }
+
+// What the last launch says is what the function says, where nothing comes after it.
+std::string CudaKernel::host_text() const {
+  const std::string last = checked(launch_);
+  if (!host_.ends_with(last))
+    return host_ + "return cudaSuccess;\n";
+  return host_.substr(0, host_.size() - last.size()) + "return " + launch_ + ";\n";
+}
+
+std::string checked(const std::string &call) { return "if (const cudaError_t error = " + call + ") return error;\n"; }
 
 } // namespace kgen

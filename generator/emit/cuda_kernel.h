@@ -51,6 +51,9 @@ struct KeptRow {
   std::set<VarId> loaded;             // by an earlier loop
 };
 
+// A statement of the host: a call of CUDA, whose error ends the function.
+std::string checked(const std::string &call);
+
 class CudaKernel {
 public:
   CudaKernel(const std::string &name, const Function &function, Plan plan, const Facts &facts, Spelling &spelling,
@@ -159,6 +162,7 @@ private:
   std::string without_unused(std::string body);
   void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
   void finish(const Launch &launch);
+  std::string host_text() const;
 
   // A list of statements that the threads of a block run together.
   void block_list(const std::vector<PlanNode> &list);
@@ -192,6 +196,7 @@ private:
   std::vector<std::pair<VarId, std::string>> keep_between(const PlanNode &loop, int together,
                                                           const std::string &position, std::string &declarations);
   void block_steps(const PlanNode &node);
+  void barrier();
   void barrier_after(const PlanNode &node);
   Code agreed_condition(const PlanNode &node);
   void find_shared(const std::vector<PlanNode> &list);
@@ -223,8 +228,9 @@ private:
   std::vector<Offset> offsets_;
   std::vector<std::string> functions_;
   std::string host_;                                    // launches so far
+  std::string launch_;                                  // the last one
   int kernels_ = 0;                                     // that there will be
-  bool in_block_ = false;                               // does what launches the kernel at hand have a block to itself
+  bool in_block_ = false;                               // does what launches the kernel at hand need no block
   std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
   std::set<VarId> tiles_;                               // worker buffers

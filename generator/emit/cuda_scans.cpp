@@ -124,8 +124,9 @@ std::vector<LoopPiece> CudaKernel::scan_pieces(const PlanNode &loop, int togethe
 std::string CudaKernel::combination_of(const PlanNode &step) {
   const std::string type = Spelling::arithmetic(plan_.kernel.vars[step.target].type);
   const auto &[a, b] = names_.pair();
-  return "[](" + type + " " + a + ", " + type + " " + b + ") { return " + type + "(" +
-         printer_.combined(step, a, {b}).text + "); }";
+  const std::string text = printer_.combined(step, a, {b}).text, named = spelling().combiner(text, a, b);
+  return !named.empty() ? named
+                        : "[](" + type + " " + a + ", " + type + " " + b + ") { return " + type + "(" + text + "); }";
 }
 
 // A single scan. What it goes over has a variable, or for packed positions an array, which becomes the totals.

@@ -226,17 +226,32 @@ private:
 
 PrintedNames::Instance PrintedNames::instance(const std::string &printed) const {
   const auto found = instances_.find(printed);
-  return found == instances_.end() ? Instance{printed, "", {}} : found->second;
+  return found == instances_.end() ? Instance{printed, "", {}, ""} : found->second;
 }
 
-static std::string with_arguments(const std::string &name, const std::string &first, const std::string &more) {
-  const std::string arguments = first + (first.empty() || more.empty() ? "" : ", ") + more;
+static std::string listed(const std::string &first, const std::string &more) {
+  return first + (first.empty() || more.empty() ? "" : ", ") + more;
+}
+
+void PrintedNames::rename(const std::string &name, const std::string &other, const std::string &size) {
+  bool known = false;
+  for (auto &[printed, instance] : instances_)
+    if (instance.name == name) {
+      instance.name = other;
+      instance.sizes = listed(instance.sizes, size);
+      known = true;
+    }
+  if (!known)
+    instances_[name] = {other, "", {}, size};
+}
+
+static std::string with_arguments(const std::string &name, const std::string &arguments) {
   return name + (arguments.empty() ? "" : "<" + arguments + ">");
 }
 
 std::string PrintedNames::of(const std::string &printed, const std::string &first) const {
   const Instance found = instance(printed);
-  return with_arguments(found.name, first, found.arguments);
+  return with_arguments(found.name, listed(listed(first, found.arguments), found.sizes));
 }
 
 std::string PrintedNames::in_template(const std::string &printed, const std::string &first) const {
@@ -244,7 +259,7 @@ std::string PrintedNames::in_template(const std::string &printed, const std::str
   std::vector<std::string> names;
   for (const Parameter &parameter : found.parameters)
     names.push_back(parameter.name);
-  return with_arguments(found.name, first, join(names, ", "));
+  return with_arguments(found.name, listed(listed(first, join(names, ", ")), found.sizes));
 }
 
 std::vector<std::string> each_once(const std::vector<Printed> &printed, Spelling &spelling, PrintedNames &names) {

@@ -25,8 +25,11 @@ public:
   struct Instance {
     std::string name, arguments; // no arguments: it is no template
     std::vector<Parameter> parameters;
+    std::string sizes = {}; // further arguments, which all instances have
   };
   void add(const std::string &printed, Instance instance) { instances_[printed] = std::move(instance); }
+  // What was defined under one name is called by another, with a size as an argument if one is given.
+  void rename(const std::string &name, const std::string &other, const std::string &size = "");
 
   // `first`: an argument that it takes before those, if any.
   std::string of(const std::string &printed, const std::string &first = "") const;

@@ -174,6 +174,8 @@ private:
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::string combination(Monoid monoid, Type type);
+  std::string combiner(const std::string &text, const std::string &one, const std::string &other,
+                       const std::string &type);
   std::vector<Accumulator> accumulators(const PlanNode &loop);
   void fetch_soon(const PlanNode &loop, const PlanNode &reader, AxisId row,
                   const std::function<std::string(const Expr &, const std::string &)> &call);

@@ -70,7 +70,7 @@ std::string LanePrinter::finish(const PlanNode &columns, size_t fold, VarId tota
 // Of two totals of one number.
 std::string LanePrinter::combination(Monoid monoid, Type type) {
   const auto &[one, other] = names_.pair();
-  return "[](auto " + one + ", auto " + other + ") IN_SET { return " + combined(monoid, type, one, other) + "; }";
+  return combiner(combined(monoid, type, one, other), one, other, "auto");
 }
 
 std::string LanePrinter::contraction(const PlanNode &nest, const std::string &team, const std::string &memory) {
@@ -151,7 +151,7 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
     const std::string decoded_end = decoded(rows, end);
     return "Until{" + function({index(rows, decoded_end)}, decoded_end) + "}";
   };
-  const std::vector<std::string> usual = {"Everywhere()", "Added()", "Everywhere()"}; // what is left out at the end
+  const std::vector<std::string> usual = {"Everywhere()", "Plus()", "Everywhere()"}; // what is left out at the end
   std::vector<std::string> further = usual;
   if (!kept.empty())
     further[0] = function({index(rows, kept_text), index(depth, kept_text)}, kept_text);

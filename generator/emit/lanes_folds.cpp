@@ -120,13 +120,20 @@ void LanePrinter::combine(const Accumulator &a) {
   // Vectors are combined by the same operators, and those of whole numbers wrap around.
   const bool as_vectors = is_floating(type) || !update.empty();
   const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, false).text;
-  const std::string parameter = as_vectors ? "auto " : c + " ";
-  const std::string value = helper("across") + "(" + a.lanes + ", [](" + parameter + one + ", " + parameter + other +
-                            ") IN_SET { return " + pair + "; })";
+  const std::string value =
+      helper("across") + "(" + a.lanes + ", " + combiner(pair, one, other, as_vectors ? "auto" : c) + ")";
   if (is_floating(type) && !update.empty())
     printer_.lines.add(place + update + value + ";");
   else
     printer_.lines.add(place + " = " + printer_.combined(step, place, {value}).text + ";");
+}
+
+// What combines two values, or two vectors of them, as the text does.
+std::string LanePrinter::combiner(const std::string &text, const std::string &one, const std::string &other,
+                                  const std::string &type) {
+  const std::string named = type == "auto" ? printer_.spelling.combiner(text, one, other) : "";
+  return !named.empty() ? named
+                        : "[](" + type + " " + one + ", " + type + " " + other + ") IN_SET { return " + text + "; }";
 }
 
 std::string LanePrinter::combined(Monoid monoid, Type type, const std::string &total, const std::string &value) {
@@ -247,8 +254,8 @@ void LanePrinter::scan_along(const PlanNode &n, const std::vector<PlanNode> &sib
     if (monoid == Monoid::max && is_floating(type))
       printer_.spelling.helper("maximum"); // of the carries
     running = helper(n.exclusive ? "scan_before" : "scan_lanes") + "<" + step + ">(" + carry + ", " +
-              kept(n.value, identity) + ", " + identity + ", [](auto " + one + ", auto " + other +
-              ") IN_SET { return " + combined(monoid, type, one, other) + "; })";
+              kept(n.value, identity) + ", " + identity + ", " +
+              combiner(combined(monoid, type, one, other), one, other, "auto") + ")";
   } else {
     const bool linear = n.scan == ScanKind::linear;
     const std::string one = printer_.spelling.identity(Monoid::product, type);

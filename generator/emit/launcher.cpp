@@ -102,10 +102,8 @@ private:
   // Types that differ between functions become parameters of templates.
   void find_types() {
     const std::vector<std::string> names = names_of_arguments(function(0));
-    const auto hides = [](const std::string &name) { // a parameter of a template
-      return name.starts_with("run") || name.starts_with("Run") || name.starts_with("Space") ||
-             name.ends_with("Element");
-    };
+    const std::set<std::string> passed = names_of_passed();
+    const auto hides = [&](const std::string &name) { return passed.count(name) != 0 || name.ends_with("Element"); };
     shares_ = std::ranges::none_of(names, hides) && std::ranges::all_of(launched_, [&](const Launched &one) {
                 return names_of_arguments(*one.function) == names;
               });
@@ -114,6 +112,18 @@ private:
       functions.push_back(one.function);
     if (shares_)
       types_ = shared_types(functions);
+  }
+
+  // What templates call that which callers pass.
+  std::set<std::string> names_of_passed() const {
+    std::set<std::string> out;
+    for (size_t i = 0; i < launched_.size(); ++i) {
+      const Passed own = passed(i, naming(i, By::passed_name));
+      out.insert(own.spaces.begin(), own.spaces.end());
+      for (const std::string &name : own.functions)
+        out.insert({name, camel(name)});
+    }
+    return out;
   }
 
   Naming naming(size_t i, By by) const { return {by, c_name(stem(i)), names_}; }

@@ -33,9 +33,9 @@ const std::set<std::string> kHelpers = {
     "thread_count", "thread_number", "to_bf16", "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes",
     "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
-    "Added", "AllLanes", "Batches", "Cut", "Distances", "Everywhere", "FirstLanes", "IntegerOf", "kBeyondCaches",
-    "kLanes16", "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes", "LanesOf", "Mask", "Positions",
-    "Reciprocal", "Scaled", "ShortSum", "Steps", "Strided", "Span", "Until", "VectorOf"};
+    "AllLanes", "Batches", "Cut", "Distances", "Everywhere", "FirstLanes", "Greatest", "IntegerOf", "kBeyondCaches",
+    "kLanes16", "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes", "LanesOf", "Least", "Mask", "Plus",
+    "Positions", "Reciprocal", "Scaled", "ShortSum", "Steps", "Strided", "Span", "Times", "Until", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {
@@ -92,12 +92,12 @@ const std::set<std::string> kUsed = {
     "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
     "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Functions and types that launchers and helpers use.
-    "aligned", "arrays", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull", "kMostDims",
-    "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from", "has_duplicates",
-    "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team", "TeamMemory",
-    "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile", "launch_rows",
-    "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored", "StoredAs", "Value",
-    "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
+    "aligned", "arrays", "as_parameter", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull",
+    "kMostDims", "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from",
+    "has_duplicates", "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team",
+    "TeamMemory", "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile",
+    "launch_rows", "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored",
+    "StoredAs", "Value", "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
 
 // Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
 bool is_never_free(const std::string &name) {

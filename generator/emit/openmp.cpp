@@ -1,9 +1,11 @@
 // OpenMP C++: per variation a function, others for short rows and for calls that want all outputs; then the launchers,
 // which check everything before anything is written.
+#include "emit/declare_at_fold.h"
 #include "emit/each_once.h"
 #include "emit/emitted_plan.h"
 #include "emit/launcher.h"
 #include "emit/openmp_kernel.h"
+#include "emit/write_once.h"
 #include "plan/all_outputs.h"
 #include "plan/short_rows.h"
 
@@ -47,13 +49,16 @@ Functions functions_of(const Function &function, const Variation &variation, Spe
   return out;
 }
 
-std::string comment_on_others(const OpenmpFunctions &made) {
+// `made`: of one variation.
+std::string comment_on_others(const std::vector<Made> &made, const PrintedNames &names) {
   std::string text;
-  for (const OpenmpFunction &one : made)
+  for (const Made &one : made)
     if (!one.condition.empty())
-      text += "Where " + one.condition + ": neighbouring rows side by side.\n";
+      text += "Where " + one.condition + ": " + names.instance(one.name).name +
+              " takes neighbouring rows side by side, as such a row fills no vector.\n";
   if (made.back().arrays != made.front().arrays)
-    text += "Where an output is not wanted: one step after the other.\n";
+    text +=
+        "Where an output is not wanted: " + names.instance(made.back().name).name + " does one step after the other.\n";
   return text;
 }
 
@@ -70,19 +75,21 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
     for (const Variation *variation : function.variations) {
       const auto &[made, plan] = functions_of(function, *variation, spelling);
       if (source.plan.empty())
-        source.plan = plan_comment(plan, variation->facts) + comment_on_others(made);
+        source.plan = plan_comment(plan, variation->facts);
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
         launched.back().made.back().push_back(
             {one.name, one.condition, one.arrays, !one.workspace.empty(), one.has_team});
         if (!one.workspace.empty())
           printed.back().texts.push_back(one.workspace);
-        printed.back().texts.push_back(one.text);
+        printed.back().texts.push_back(declare_at_fold(one.text));
       }
     }
   }
   PrintedNames names;
   source.kernels = each_once(printed, spelling, names);
+  write_once(source.kernels, sizes_made_for(printed), names);
+  source.plan += comment_on_others(launched.front().made.front(), names);
   add_launchers(spec.kernel, launched, names, false, spelling, statuses, source);
   source.helpers = spelling.helpers();
   return source;

@@ -85,9 +85,12 @@ std::string regime_words(const Plan &plan, const Phase &phase) {
     for_each_node(root, [&](const PlanNode &n) {
       shared |= n.share != kNone || (n.kind == PlanNode::Kind::loop && plan.shares.contains(n.axis));
     });
-  const std::string workers = plan.target == TargetKind::cuda ? "blocks" : "threads";
-  return shared ? "// Long folds and scans are cut in shares, so that several " + workers + " work on each.\n"
-                : "// Each fold in one piece.\n";
+  if (shared)
+    return std::string("// Long folds and scans are cut in shares, so that several ") +
+           (plan.target == TargetKind::cuda ? "blocks" : "threads") + " work on each.\n";
+  const bool is_near = !phase.unless && plan.kernel.expr(phase.when).op == Op::le;
+  return is_near ? "// Each fold in one piece: a core finds in its cache again what it folds.\n"
+                 : "// Each fold in one piece.\n";
 }
 
 } // namespace kgen

@@ -1,5 +1,6 @@
 // The plan in a few sentences, for readers of the emitted file.
 #include <algorithm>
+#include <set>
 
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
@@ -61,6 +62,38 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
          kept_words(plan, phase);
 }
 
+// On a CPU. Others set a few numbers.
+bool does_work(const Plan &plan, const Phase &phase) {
+  return !sets_numbers(plan, phase) &&
+         !std::ranges::all_of(phase.nodes, [&](const PlanNode &node) { return starts_chunks(plan, node); });
+}
+
+bool is_arithmetic(Op op) {
+  const std::set<Op> others = {Op::lt, Op::le,          Op::gt,   Op::ge,     Op::eq,
+                               Op::ne, Op::logical_not, Op::both, Op::either, Op::choose};
+  return others.count(op) == 0;
+}
+
+// Those of one number together.
+std::string operations_text(const Counts &counts) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_number;
+  for (const auto &[op, number] : counts.operations) {
+    if (!is_arithmetic(op))
+      continue;
+    const std::string text = to_string(number);
+    auto found = std::ranges::find(by_number, text, &std::pair<std::string, std::vector<std::string>>::first);
+    if (found == by_number.end())
+      found = by_number.insert(by_number.end(), {text, {}});
+    found->second.emplace_back(op_name(op));
+  }
+  std::vector<std::string> parts;
+  for (const auto &[number, names] : by_number)
+    parts.push_back(number + (names.size() > 1 ? " each of " : " of ") + join(names, ", "));
+  const std::string start =
+      counts.bounded ? "Operations: " : "Operations, loops of unknown length counted as one round: ";
+  return parts.empty() ? "" : start + join(parts, "; ") + ".\n";
+}
+
 } // namespace
 
 std::string worker_words(const Phase &phase) {
@@ -78,7 +111,7 @@ std::string kept_words(const Plan &plan, const Phase &phase) {
 std::string plan_comment(const Plan &plan, const Facts &facts) {
   std::vector<std::string> sentences;
   for (size_t i = 0; i < plan.phases.size(); ++i)
-    if (plan.target == TargetKind::openmp ? !sets_numbers(plan, plan.phases[i]) : is_kernel(plan, i))
+    if (plan.target == TargetKind::openmp ? does_work(plan, plan.phases[i]) : is_kernel(plan, i))
       sentences.push_back(phase_sentence(plan, plan.phases[i]) + condition_words(plan, plan.phases[i]));
   const std::string name = plan.kernel.name + (plan.kernel.suffix.empty() ? "" : "_" + plan.kernel.suffix);
   std::string text;
@@ -100,7 +133,7 @@ std::string plan_comment(const Plan &plan, const Facts &facts) {
   if (!passed.empty())
     text += "Through the workspace: " + joined(passed) + ".\n";
   return text + "Bytes that " + name + " must move: " + to_string(facts.counts.bytes_read) + " read, " +
-         to_string(facts.counts.bytes_written) + " written.\n";
+         to_string(facts.counts.bytes_written) + " written.\n" + operations_text(facts.counts);
 }
 
 } // namespace kgen

@@ -294,4 +294,15 @@ Code Spelling::combine(Monoid monoid, Type type, const std::string &total, const
   KGEN_UNREACHABLE("monoid");
 }
 
+std::string Spelling::combiner(const std::string &text, const std::string &one, const std::string &other) {
+  const std::pair<const char *, std::string> known[] = {{"Plus", one + " + " + other},
+                                                        {"Times", one + " * " + other},
+                                                        {"Greatest", "maximum(" + one + ", " + other + ")"},
+                                                        {"Least", "minimum(" + one + ", " + other + ")"}};
+  for (const auto &[name, meaning] : known)
+    if (text == meaning)
+      return helper(name) + "()";
+  return "";
+}
+
 } // namespace kgen

@@ -50,6 +50,8 @@ public:
   Code combine(Monoid monoid, Type type, const std::string &total, const Code &value, bool wraps);
   std::string identity(Monoid monoid, Type type) const;
   static std::string update(Monoid monoid); // the operator that takes a value in; empty: there is none
+  // The helper that combines two values as the text does; empty: there is none.
+  std::string combiner(const std::string &text, const std::string &one, const std::string &other);
 
   const std::string &helper(const std::string &name); // notes it; returns the name
   const std::set<std::string> &helpers() const { return helpers_; }

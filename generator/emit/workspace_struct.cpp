@@ -51,9 +51,9 @@ std::string WorkspaceStruct::unused_sizes(const std::string &body) const {
 std::string WorkspaceStruct::text(const std::string &kernel) const {
   const std::string all = derived_declarations(printer_, body_) + body_;
   return "// Where the intermediates lie in the workspace.\nstruct " + camel(kernel) + "Workspace {\nint64_t " +
-         join(fields_, ", ") + ";\nint64_t " + (has_team_ ? "thread_bytes = 0, " : "") + "bytes = 0;\n\n" +
-         "explicit " + camel(kernel) + "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) +
-         all + "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
+         join(fields_, ", ") + ", " + (has_team_ ? "thread_bytes = 0, " : "") + "bytes = 0;\nexplicit " +
+         camel(kernel) + "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
+         "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
 }
 
 } // namespace kgen

@@ -41,13 +41,23 @@ std::map<VarId, VarId> declare_anew(Plan &plan, const std::vector<PlanNode> &lis
       rename(n.target, names);
       rename(n.partner, names);
     });
-  for (FollowedTotal &followed : plan.followed) {
-    rename(followed.total, names);
-    rename(followed.seen, names);
-    for (VarId &var : followed.followers)
-      rename(var, names);
-  }
+  follow_too(plan, names);
   return names;
+}
+
+void follow_too(Plan &plan, const std::map<VarId, VarId> &copies) {
+  std::vector<FollowedTotal> added;
+  for (const FollowedTotal &known : plan.followed) {
+    FollowedTotal copy = known;
+    rename(copy.total, copies);
+    rename(copy.seen, copies);
+    std::erase_if(copy.followers, [&](VarId var) { return copies.count(var) == 0; });
+    for (VarId &var : copy.followers)
+      rename(var, copies);
+    if (copy.total != known.total || !copy.followers.empty())
+      added.push_back(std::move(copy));
+  }
+  plan.followed.insert(plan.followed.end(), added.begin(), added.end());
 }
 
 ExprId have_at_least(Kernel &kernel, const std::vector<AxisId> &axes, int64_t least) {

@@ -308,7 +308,9 @@ private:
     for (const PlanNode &fold : folds_)
       out.push_back(in_share(fold));
     const std::set<VarId> totals = targets_of(starts_);
-    for (const auto &[var, copy] : with_copies(targets_of(out), out)) {
+    const std::map<VarId, VarId> copies = with_copies(targets_of(out), out);
+    follow_too(plan_, copies);
+    for (const auto &[var, copy] : copies) {
       if (totals.count(var) == 0)
         continue;
       parts_[var] = lists_.copy_of(var, kernel_.vars[var].name + "_part", AxisSet::of(lists_.axis()));

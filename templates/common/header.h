@@ -14,6 +14,9 @@ extern "C" {
 {{{sizes}}}
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+{{{structs}}}
 #endif
 
 // What a status means.
@@ -29,10 +32,3 @@ static inline const char* {{kernel}}_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone, and
-// hides no C function.
-{{{structs}}}
-#endif

@@ -62,6 +62,35 @@ template <class T>
 FUNCTION T clamp(T v, T low, T high) {
   return minimum(maximum(v, low), high);
 }
+//@ Plus
+// How folds and scans combine two values.
+struct Plus {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(a + b);
+  }
+};
+//@ Times
+struct Times {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(a * b);
+  }
+};
+//@ Greatest: maximum
+struct Greatest {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(maximum(a, b));
+  }
+};
+//@ Least: minimum
+struct Least {
+  template <class T>
+  __device__ T operator()(T a, T b) const {
+    return T(minimum(a, b));
+  }
+};
 //@ Reciprocal
 // What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last
 // place. So it is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
@@ -213,8 +242,17 @@ class Memory {
   void* own_ = nullptr;
   cudaStream_t stream_;
 };
-//@ launch
-// Starts a kernel on the stream; the arguments are converted to the kernel's own types.
+//@ as_parameter
+// An argument in the type that the kernel takes it in; a place in the workspace as the array that lies there.
+template <class Parameter, class Argument>
+inline Parameter as_parameter(Argument argument) {
+  if constexpr (std::is_same_v<Argument, char*> && std::is_pointer_v<Parameter>)
+    return reinterpret_cast<Parameter>(argument);
+  else
+    return static_cast<Parameter>(argument);
+}
+//@ launch: as_parameter
+// Starts a kernel on the stream.
 template <class... Parameters, class... Arguments>
 inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 threads, size_t shared_bytes,
                           cudaStream_t stream, Arguments... arguments) {
@@ -225,7 +263,7 @@ inline cudaError_t launch(void (*kernel)(Parameters...), int64_t blocks, dim3 th
   config.blockDim = threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+  return cudaLaunchKernelEx(&config, kernel, as_parameter<Parameters>(arguments)...);
 }
 //@ block_threads
 // The threads of each block, which share `length` turns of a loop: 16 turns each, fewer where that leaves the

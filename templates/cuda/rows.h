@@ -115,7 +115,7 @@ struct RowTeam {
 __device__ inline char* row_tile(const RowTeam& team) {
   return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
 }
-//@ launch_rows: RowShape RowTeam larger smaller
+//@ launch_rows: RowShape RowTeam larger smaller as_parameter
 // What is known of the current device, or the first error that came up.
 struct Device {
   cudaError_t error = cudaSuccess;
@@ -161,7 +161,7 @@ struct Device {
 template <class... Parameters, class... Arguments>
 inline cudaError_t start(const cudaLaunchConfig_t& config, void (*kernel)(Parameters...),
                          Arguments... arguments) {
-  return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
+  return cudaLaunchKernelEx(&config, kernel, as_parameter<Parameters>(arguments)...);
 }
 // Starts a kernel whose last parameters are the chunk and the team of a row. Blocks that share a row are a
 // cluster, or meet in `slots`; then all of them must run at once, and each takes several rows in turn.
@@ -202,8 +202,7 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
     while (shape.chunks > 1 && room < shape.chunks) shape.split(shape.chunks / 2);  // a very small device
     blocks = smaller(shape.teams, larger(room / shape.chunks, 1)) * shape.chunks;
     if (device.error != cudaSuccess) return device.error;
-    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream);
-        error != cudaSuccess)
+    if (const cudaError_t error = cudaMemsetAsync(slots, 0, static_cast<size_t>(shape.slot_bytes), stream))
       return error;
   }
   if (device.error != cudaSuccess) return device.error;

@@ -1,4 +1,4 @@
-//@ contract: Cut for_lanes load store across
+//@ contract: Cut for_lanes load store across Plus
 // Each row takes every step of the depth.
 struct Everywhere {
   static constexpr bool any(int64_t) { return true; }
@@ -94,13 +94,6 @@ inline void in_band(int64_t band, const Function& function, Argument&&... argume
   else
     function(arguments..., band);
 }
-
-struct Added {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
 
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
           class Combine, class Wanted>
@@ -313,7 +306,7 @@ class Contraction {
       fold(first_panel, {tile, smaller(tile + kTogether, cut_.tiles)}, panels);
   }
 
-  // Some tiles of rows at a time, with some panels of columns, so many that their totals can wait.
+  // Takes as many tiles of rows and panels of columns at a time as there is room for totals that wait.
   IN_SET void fold(int64_t first_panel, Span tiles, Span panels) const {
     const int64_t beside = cut_.part < cut_.depth ? cut_.kPanelsThatWait : larger(panels.count(), 1);
     const int64_t groups = ceil_div(tiles.count(), cut_.tiles_at_once);
@@ -443,7 +436,7 @@ class Contraction {
 // with memory that they share and with their own. Where columns are few, totals of some steps each, which all
 // began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere, class Combine = Added, class Wanted = Everywhere>
+          class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
                      Span depth, T start, const Left& left, const Right& right, const Step& step,
                      const Finish& finish, const Kept& kept = {}, const Combine& combine = {},
@@ -454,7 +447,7 @@ inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t 
         .run(team, shared, mine);
 }
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
-          class Kept = Everywhere, class Combine = Added, class Wanted = Everywhere>
+          class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth, T start,
                      const Left& left, const Right& right, const Step& step, const Finish& finish,
                      const Kept& kept = {}, const Combine& combine = {}, const Wanted& wanted = {}) {

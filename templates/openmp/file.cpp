@@ -2,14 +2,15 @@
 #include "{{kernel}}.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 {{#includes}}
 #include <{{name}}>
 {{/includes}}
 
 {{{helpers}}}
-#elif KGEN_SET_COMPILED
+
+{{{launchers}}}#elif KGEN_SET_COMPILED
 
 {{{set_helpers}}}
 namespace {
@@ -25,11 +26,4 @@ using namespace kgen_openmp::KGEN_SET;
 {{/kernels}}
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-{{{launchers}}}
-
 #endif

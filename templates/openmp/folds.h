@@ -35,6 +35,35 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
   else
     return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
 }
+//@ Plus
+// How folds and scans combine two values.
+struct Plus {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(a + b);
+  }
+};
+//@ Times
+struct Times {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(a * b);
+  }
+};
+//@ Greatest: maximum extremes
+struct Greatest {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(maximum(a, b));
+  }
+};
+//@ Least: minimum extremes
+struct Least {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(minimum(a, b));
+  }
+};
 //@ scan_lanes: shifted
 template <int kBy, class T, int N, class Combine>
 inline Lanes<T, N> scan_group(Lanes<T, N> lanes, T identity, Combine combine) {
@@ -117,7 +146,7 @@ inline Lanes<T, N> scan_linear(T& carry, Lanes<T, N> factor, Lanes<T, N> term) {
   }
   return scan_result<kStep, kExclusive>(totals, before);
 }
-//@ scan_products: scan_in_order scan_result scan_lanes any_lane
+//@ scan_products: scan_in_order scan_result scan_lanes any_lane Times
 // Running products along the lanes after `carry`, which becomes the last of them. Lanes whose products alone
 // might leave the range of T, or whose totals do, go in order.
 template <int kStep, bool kExclusive, class T, int N>
@@ -125,7 +154,7 @@ inline Lanes<T, N> scan_products(T& carry, Lanes<T, N> factor) {
   constexpr T kMost = 128;
   const T before = carry;
   const Lanes<T, N> square = factor * factor;
-  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), [](auto a, auto b) IN_SET { return a * b; });
+  Lanes<T, N> totals = scan_lanes<kStep>(carry, factor, T(1), Times());
   if (any_lane(!(square <= kMost * kMost && square >= 1 / (kMost * kMost)) || totals - totals != T(0))) {
     scan_in_order<kStep>(totals, before, factor, Lanes<T, N>(T(-0.0)));
     carry = totals[kStep > 0 ? N - 1 : 0];

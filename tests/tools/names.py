@@ -40,7 +40,7 @@ def specs():
 
 def strange(word, known):
     """Is there a digit, or a number in words, that comes from nowhere?"""
-    if re.search(r"_part\d+_kernel(_tiles)?$", word) or re.fullmatch(ELEMENT + r"(_t)?", word, re.IGNORECASE):
+    if re.search(r"(^|_)part\d+_kernel(_tiles)?$", word) or re.fullmatch(ELEMENT + r"(_t)?", word, re.IGNORECASE):
         return False
     if IN_WORDS.search(word) and not any(IN_WORDS.search(f"_{k}") for k in known):
         return True

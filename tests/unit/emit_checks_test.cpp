@@ -34,5 +34,16 @@ TEST_CASE("a CUDA launcher asks what it can without the entries of tables on a d
   CHECK(device.find("has_duplicates(") == std::string::npos);
 }
 
+TEST_CASE("a call is over where none of its outputs has elements, and each size is asked once") {
+  const auto asks = [](const std::string &outputs, const std::string &condition) {
+    const std::string text =
+        launcher("kernel = \"k\"\ninputs.x = \"f32[N]\"\ninputs.w = \"f32[M]\"\n" + outputs, "_openmp.cpp");
+    return has(text, "if (" + condition + ") return 0;");
+  };
+  CHECK(asks("outputs.y = \"f32[N, P=N]\"\nbody = 'y = x + sum(w, M);'\n", "N == 0"));
+  CHECK(asks("outputs.y = \"f32[M, N]\"\noutputs.z = \"f32[M]\"\nbody = 'y = w + x; z = w;'\n", "M == 0"));
+  CHECK(asks("outputs.y = \"f32[N]\"\noutputs.z = \"f32[M]\"\nbody = 'y = x; z = w;'\n", "N == 0 && M == 0"));
+}
+
 } // namespace
 } // namespace kgen

@@ -182,8 +182,8 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'real eps = 1e-5; y = x / (sum(abs(x), M) + eps);'
 )");
-  CHECK(has(text, "const Index n = item; const float eps = 1e-05f; float sum_abs_x = 0.0f;"));
-  CHECK(has(text, "sum_abs_x = sum_abs_x + column_fold(sum_abs_x_own,"));
+  CHECK(has(text, "const Index n = item; const float eps = 1e-05f; float sum_abs_x_own = 0.0f;"));
+  CHECK(has(text, "float sum_abs_x = column_fold(sum_abs_x_own, Plus());"));
 }
 
 TEST_CASE(

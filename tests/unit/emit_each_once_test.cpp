@@ -2,6 +2,7 @@
 #include "emit_testing.h"
 
 #include "emit/aligned_text.h"
+#include "emit/write_once.h"
 
 using namespace kgen;
 
@@ -97,7 +98,7 @@ TEST_CASE("what differs in more than types stays apart") {
 
 TEST_CASE("an emitted file has a kernel of three types once, and one macro for three functions for C") {
   for (const auto &[suffix, start, function] :
-       {std::tuple{"_openmp.cpp", "void scale(", "void scale"}, {"_cuda.cu", "scale_kernel(", "scale_kernel("}}) {
+       {std::tuple{"_openmp.cpp", "#define SCALE", "void scale"}, {"_cuda.cu", "scale_kernel(", "scale_kernel("}}) {
     const std::string text = emitted_text(kScale, suffix, start);
     CHECK(count(text, std::string(function) + "_f32") == 0);
     CHECK(has(text, "Stored<T>"));
@@ -105,4 +106,60 @@ TEST_CASE("an emitted file has a kernel of three types once, and one macro for t
     CHECK(has(text, "SCALE_FUNCTIONS(f32, float, float)"));
     CHECK(has(text, "SCALE_FUNCTIONS(bf16, uint16_t, BF16)"));
   }
+}
+
+TEST_CASE("what differs in its own name alone is written once, and called by the first one's name") {
+  std::vector<std::string> texts = {"struct ASpace { explicit ASpace(int n) { f(n); } };",
+                                    "// Sums.\nvoid a_part1(int n) { g(n); }",
+                                    "void a() { const ASpace space(1); a_part1(1); }",
+                                    "struct BSpace { explicit BSpace(int n) { f(n); } };",
+                                    "// Sums.\nvoid b_part1(int n) { g(n); }",
+                                    "void b() { const BSpace space(2); b_part1(2); }",
+                                    "struct CSpace { explicit CSpace(int n) { f(n); } };",
+                                    "void c() { const CSpace space(2); a_part1(2); }"};
+  PrintedNames names;
+  names.add("c_f32", {"c", "float", {}});
+  write_once(texts, {}, names);
+  REQUIRE(texts.size() == 4);
+  CHECK(texts[3] == "void b() { const ASpace space(2); a_part1(2); }");
+  CHECK(names.of("BSpace") == "ASpace");
+  CHECK(names.of("b_part1") == "a_part1");
+  CHECK(names.of("c_f32") == "b<float>"); // as its calls have become the same
+  CHECK(names.of("a") == "a");
+}
+
+TEST_CASE("what differs in a comment, and a text of several things, is written each time") {
+  std::vector<std::string> texts = {"// Sums.\nvoid a() { f(); }", "// Products.\nvoid b() { f(); }",
+                                    "void c() { f(); }\nvoid d() { f(); }", "void e() { f(); }\nvoid d() { f(); }"};
+  const std::vector<std::string> before = texts;
+  PrintedNames names;
+  write_once(texts, {}, names);
+  CHECK(texts == before);
+}
+
+TEST_CASE("what differs in a size that it was made for is one template") {
+  std::vector<std::string> texts = {"struct AD64Space { int64_t x = 64; };",
+                                    "template <class T>\nvoid a_d64_part1(T n) { f(n * 64, 128); }",
+                                    "void a_d64() { const AD64Space space; a_d64_part1<T>(64); }",
+                                    "struct AD32Space { int64_t x = 32; };",
+                                    "template <class T>\nvoid a_d32_part1(T n) { f(n * 32, 128); }",
+                                    "void a_d32() { const AD32Space space; a_d32_part1<T>(32); }"};
+  PrintedNames names;
+  names.add("a_f32_d32", {"a_d32", "float", {{"T", "T", "float", "T", "float"}}, ""});
+  write_once(texts, {{"D", 64}, {"D", 32}}, names);
+  REQUIRE(texts.size() == 3);
+  CHECK(texts[0] == "template <int kD>\nstruct ASpace { int64_t x = kD; };");
+  CHECK(texts[1] == "template <class T, int kD>\nvoid a_part1(T n) { f(n * kD, 128); }");
+  CHECK(texts[2] == "template <int kD>\nvoid a() { const ASpace<kD> space; a_part1<T, kD>(kD); }");
+  CHECK(names.of("AD32Space") == "ASpace<32>");
+  CHECK(names.of("a_f32_d32", "int32_t") == "a<int32_t, float, 32>");
+  CHECK(names.in_template("a_f32_d32") == "a<T, 32>");
+}
+
+TEST_CASE("what differs in more than the size that it was made for stays apart") {
+  std::vector<std::string> texts = {"void a_d64() { f(64); g(4); }", "void a_d32() { f(32); g(2); }"};
+  const std::vector<std::string> before = texts;
+  PrintedNames names;
+  write_once(texts, {{"D", 64}, {"D", 32}}, names);
+  CHECK(texts == before);
 }

@@ -55,6 +55,24 @@ outputs.c = "i64[B]"
   CHECK(has(many, "for (Index n_tile = 0; n_tile < n_count; n_tile += Index(blockDim.x))"));
 }
 
+TEST_CASE("threads never wait for each other twice in a row") {
+  const std::string text = cuda_text("inputs.q = \"f32[B, S, D]\"\ninputs.k = \"f32[B, R, D]\"\n"
+                                     "outputs.y = \"f32[B, S, D]\"\noutputs.z = \"f32[B, R, D]\"\n",
+                                     "real p = softmax(dot(q, k, D), R);\ny = dot(p, k, R);\nz = dot(p, q, S);");
+  CHECK(has(text, "__syncthreads(); } __syncthreads(); for"));
+  CHECK(text.find("__syncthreads(); __syncthreads();") == std::string::npos);
+}
+
+TEST_CASE("what the last launch says is what the function says, unless its phase may be left out") {
+  const std::string one = cuda_text("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n", "y = x;", "cudaError_t k(");
+  CHECK(has(one, "return launch(elements == 4 ? k_kernel<4, Index> : k_kernel<1, Index>, "));
+  CHECK(one.substr(0, one.find("return launch(")).find("error") == std::string::npos);
+  const std::string two = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\noutputs.z = \"f32[N]\"\n",
+                                    "y = x - max(x, N);\nz = sum(x, M);", "cudaError_t k(");
+  CHECK(has(two, ") return error; "));
+  CHECK(has(two, "return launch_rows(wide ? k_part2_kernel<true, Index>"));
+}
+
 TEST_CASE("a pair goes to another lane member by member") {
   const std::string text =
       cuda_text("inputs.x = \"f64[M, N]\"\noutputs.s = \"i64[M]\"\n", "s = argmax(x, N);", "T from_lane");

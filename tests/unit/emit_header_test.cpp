@@ -23,6 +23,14 @@ TEST_CASE("the contract has the formula with its constants") {
   CHECK(has(text, "Each element, by named axes: y = x * n + eps; with eps = 1e-05, n = 3"));
 }
 
+TEST_CASE("the contract has the functions that the formula calls") {
+  const std::string text = header("kernel = \"k\"\nparams.how = \"twice\"\ninputs.x = \"f32[N]\"\n"
+                                  "outputs.y = \"f32[N]\"\nfunctions = 'real twice(real v) { return v + v; }'\n"
+                                  "body = 'y = how(x);'\n");
+  CHECK(has(text, "Each element, by named axes: y = how(x); with the functions: real twice(real v) { return v + v; } "
+                  "with how = twice"));
+}
+
 TEST_CASE("the contract says which output may be which input") {
   const auto of = [](const std::string &body) {
     return header("kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = '" + body + "'\n");

@@ -74,7 +74,7 @@ g = max(x, N);
   CHECK(has(text, "for (int64_t n_block = n_begin; n_block < n_end; n_block += 4096) {"));
   CHECK(has(text, "sum_x_lanes += keep(active, x_here, 0.0f);"));
   CHECK(has(text, "greatest_x_lanes = maximum(greatest_x_lanes, keep(active, x_here, -INFINITY));"));
-  CHECK(has(text, "sum_x += across(sum_x_lanes, [](auto a, auto b) IN_SET { return a + b; });"));
+  CHECK(has(text, "sum_x += across(sum_x_lanes, Plus());"));
 }
 
 TEST_CASE("where results are few, workers share the rounds of a fold, whose parts are combined in order") {
@@ -139,7 +139,7 @@ TEST_CASE("scans go along the lanes, up or down; products of floats and recurren
   CHECK(has(of("cumsum("), "for_lanes<kLanes32>(n_begin, n_end, [=, &carried_sum_x](int64_t n, auto active) IN_SET { "
                            "const auto running_sum_x = "
                            "scan_lanes<1>(carried_sum_x, keep(active, load(&x[m * N + n], active), 0.0f), 0.0f, "
-                           "[](auto a, auto b) IN_SET { return a + b; });"));
+                           "Plus());"));
   CHECK(
       has(of("cummax_reverse_exclusive("),
           "for_lanes_down<kLanes32>( n_begin, n_end, [=, &carried_greatest_x_behind](int64_t n, auto active) IN_SET { "

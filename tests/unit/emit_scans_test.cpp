@@ -31,8 +31,7 @@ TEST_CASE("a block scans a row tile by tile, in wide accesses") {
             "load_pack<4, 1, kWide>(&x[m * N + n_first], remaining);"));
   CHECK(has(text,
             "for (int i = 0; i < 4; ++i) { running_sum_x_squared[i] = i < remaining ? x_pack[i] * x_pack[i] : 0.0f; } "
-            "block_scan<false, false>(running_sum_x_squared, carried_sum_x_squared, [](float a, float b) { return "
-            "float(a + b); });"));
+            "block_scan<false, false>(running_sum_x_squared, carried_sum_x_squared, Plus());"));
   CHECK(has(text,
             "y_pack[i] = 2.0f * running_sum_x_squared[i]; store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   // Short rows have few threads, several rows a block.
@@ -48,12 +47,12 @@ TEST_CASE("blocks share rows that are few and long: totals of shares, their star
   CHECK(has(text, "const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * "
                   "8)); if (N_shares > 1) { {"));
   CHECK(has(text, "const Index n_begin = Index(share_begin(n_share, N_shares, N, 64)), n_end = "
-                  "Index(share_begin(n_share + 1, N_shares, N, 64)); float total_x = 0.0f;"));
+                  "Index(share_begin(n_share + 1, N_shares, N, 64)); float total_x_own = 0.0f;"));
   CHECK(has(text, "if (threadIdx.x == 0) { share_total_x[n_share * M + m] = total_x; }"));
   CHECK(has(text, "block_scan<false, true>(share_start_value, carry,"));
   CHECK(has(text, "if (int64_t(n_share) > 0) { carried_sum_x = share_start[n_share * M + m]; }"));
   // One share takes one kernel and no memory.
-  CHECK(has(text, "} { const bool wide = aligned({x, y}) && N % 4 == 0; if (const cudaError_t error = launch(wide ? "
+  CHECK(has(text, "} const bool wide = aligned({x, y}) && N % 4 == 0; return launch( wide ? "
                   "k_part3_kernel<true, Index>"));
   CHECK(
       has(emitted_text("kernel = \"k\"\ndoc = \"d\"\n" + kRows + "body = 'y = cumsum(x, N);'\n", ".cu", "struct KWork"),

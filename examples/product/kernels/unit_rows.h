@@ -11,23 +11,23 @@
 //   y = x / sqrt(sum(x * x, N) + eps);
 // with eps = 1e-12
 //
-// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's
-//   size, which is checked.
+// Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
+//   which is checked.
 // Aliasing: an output shares no memory with another array.
-// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN
-//   on. Half precision is computed in f32.
-// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u'
-//   the unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude
-//   of what is summed.
-// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any
-//   number of threads. OpenMP functions give them whatever compiler and flags made the binary, as long
-//   as the set of instructions is the same, and the C library; other sets may differ in the last bits.
-//   KGEN_ISA in the environment names the set to take: baseline, avx2, avx512 or neon.
-// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads
-//   may call them at once.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes
-//   (for sizes that are refused, a status as a negative number), for one call at a time. Null: the
-//   function allocates it.
+// Numbers: NaN and infinity go through the formula as IEEE arithmetic has them; min and max pass NaN on. Half
+//   precision is computed in f32.
+// Accuracy: tests hold each result r to 4 u |r| + 8 u' (1 + log2 n) S of the exact one, with u and u' the
+//   unit roundoff of the stored and of the computed type, n the longest sum, and S the magnitude of what is
+//   summed.
+// Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
+//   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
+//   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
+//   environment names the set to take: baseline, avx2, avx512 or neon.
+// Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
+//   them at once.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; unit_rows_error
 //   explains it.
 
@@ -83,6 +83,23 @@ const char* unit_rows_openmp_instructions(void);
 
 #if defined(__cplusplus)
 }
+
+// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+template <class T, auto* kOpenmp>
+struct unit_rows_arguments {
+  const T* x = nullptr;
+  T* y = nullptr;
+  int64_t rows = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
+
+  friend int unit_rows_openmp(const unit_rows_arguments& a) {
+    return kOpenmp(a.x, a.y, a.rows, a.N, a.workspace, a.workspace_bytes);
+  }
+};
+using unit_rows_f32_arguments = unit_rows_arguments<float, unit_rows_f32_openmp>;
+using unit_rows_f64_arguments = unit_rows_arguments<double, unit_rows_f64_openmp>;
+
 #endif
 
 // What a status means.
@@ -105,25 +122,3 @@ static inline const char* unit_rows_error(int status) {
     default: return "unknown status";
   }
 }
-
-#if defined(__cplusplus)
-
-// The arguments by name, so that no two sizes are swapped. What takes them is found by its argument alone,
-// and hides no C function.
-template <class T, auto* kOpenmp>
-struct unit_rows_arguments {
-  const T* x = nullptr;
-  T* y = nullptr;
-  int64_t rows = 0;
-  int64_t N = 0;
-  void* workspace = nullptr;
-  int64_t workspace_bytes = 0;
-
-  friend int unit_rows_openmp(const unit_rows_arguments& a) {
-    return kOpenmp(a.x, a.y, a.rows, a.N, a.workspace, a.workspace_bytes);
-  }
-};
-using unit_rows_f32_arguments = unit_rows_arguments<float, unit_rows_f32_openmp>;
-using unit_rows_f64_arguments = unit_rows_arguments<double, unit_rows_f64_openmp>;
-
-#endif

@@ -8,12 +8,13 @@
 // Phase 4: threads share N_shares, rows, neighbours along N, unless size(N) <= 1048576.
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that unit_rows_f32 must move: 4 * N * rows read, 4 * N * rows written.
-// Where N <= 15: neighbouring rows side by side.
+// Operations: N * rows + rows of add; N * rows each of mul, div; rows of sqrt.
+// Where N <= 15: unit_rows_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "unit_rows.h"
 
 #if !defined(KGEN_SET)
-// This file includes itself, so that its kernels are compiled for each set of instructions.
+// This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include <cmath>
 #include <cstdlib>
@@ -382,6 +383,26 @@ KGEN_END_TARGET
 #undef KGEN_SET_COMPILED
 #undef IN_SET
 #undef KGEN_SET_NUMBER
+
+extern "C" int64_t unit_rows_f32_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_unit_rows<float>(rows, N))
+}
+extern "C" int unit_rows_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
+                                    int64_t workspace_bytes) {
+  BY_SET(return launch_unit_rows<float>(x, y, rows, N, workspace, workspace_bytes))
+}
+
+extern "C" int64_t unit_rows_f64_openmp_workspace(int64_t rows, int64_t N) {
+  BY_SET(return workspace_of_unit_rows<double>(rows, N))
+}
+extern "C" int unit_rows_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
+                                    int64_t workspace_bytes) {
+  BY_SET(return launch_unit_rows<double>(x, y, rows, N, workspace, workspace_bytes))
+}
+
+extern "C" const char* unit_rows_openmp_instructions(void) {
+  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+}
 #elif KGEN_SET_COMPILED
 
 namespace {
@@ -975,6 +996,14 @@ inline T across(Lanes<T, N> lanes, Combine combine) {
     return across_few<N / 2>(lanes, combine, std::make_index_sequence<N>());
 }
 
+// How folds and scans combine two values.
+struct Plus {
+  template <class T>
+  IN_SET T operator()(T a, T b) const {
+    return T(a + b);
+  }
+};
+
 // Adds what a and b make to the totals of the lanes that take part.
 template <class T, int N, class Active>
 inline void add_product(Lanes<T, N>& total, Active active, Lanes<T, N> a,
@@ -1099,9 +1128,7 @@ void unit_rows_short(const T* x, T* y, int64_t rows, int64_t N) {
 // Where the intermediates lie in the workspace.
 template <class T>
 struct UnitRowsWorkspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part;
-  int64_t bytes = 0;
-
+  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
   explicit UnitRowsWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<T>);
@@ -1117,7 +1144,7 @@ void unit_rows(const T* x, T* y, int64_t rows, int64_t N, char* workspace) {
   T* const sum_x_squared_per_row = reinterpret_cast<T*>(workspace + space.sum_x_squared_per_row);
   T* const sum_x_squared_part = reinterpret_cast<T*>(workspace + space.sum_x_squared_part);
   if (N <= 4194304 / kBytes<T>) {
-    // Each fold in one piece.
+    // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
       OMP(omp for schedule(static) nowait)
@@ -1132,7 +1159,7 @@ void unit_rows(const T* x, T* y, int64_t rows, int64_t N, char* workspace) {
                                    const auto x_here = load_once(&x[row * N + n], active);
                                    add_product(sum_x_squared_lanes, active, x_here, x_here);
                                  });
-          sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+          sum_x_squared += across(sum_x_squared_lanes, Plus());
         }
         const T root_sum_x_squared = std::sqrt(sum_x_squared + T(1e-12));
         // One pass along n: fills y.
@@ -1161,7 +1188,7 @@ void unit_rows(const T* x, T* y, int64_t rows, int64_t N, char* workspace) {
                                      const auto x_here = load_once(&x[row * N + n], active);
                                      add_product(sum_x_squared_lanes, active, x_here, x_here);
                                    });
-            sum_x_squared += across(sum_x_squared_lanes, [](auto a, auto b) IN_SET { return a + b; });
+            sum_x_squared += across(sum_x_squared_lanes, Plus());
           }
           sum_x_squared_part[n_share * rows + row] = sum_x_squared;
         }
@@ -1226,29 +1253,4 @@ int64_t workspace_of_unit_rows(int64_t rows, int64_t N) {
 
 }  // namespace KGEN_SET
 }  // namespace
-
-#endif
-
-#if !defined(KGEN_SET)
-
-extern "C" int64_t unit_rows_f32_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_unit_rows<float>(rows, N))
-}
-extern "C" int unit_rows_f32_openmp(const float* x, float* y, int64_t rows, int64_t N, void* workspace,
-                                    int64_t workspace_bytes) {
-  BY_SET(return launch_unit_rows<float>(x, y, rows, N, workspace, workspace_bytes))
-}
-
-extern "C" int64_t unit_rows_f64_openmp_workspace(int64_t rows, int64_t N) {
-  BY_SET(return workspace_of_unit_rows<double>(rows, N))
-}
-extern "C" int unit_rows_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
-                                    int64_t workspace_bytes) {
-  BY_SET(return launch_unit_rows<double>(x, y, rows, N, workspace, workspace_bytes))
-}
-
-extern "C" const char* unit_rows_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
-
 #endif
