@@ -268,22 +268,24 @@ private:
   struct Passed {
     std::vector<std::string> spaces, functions;
   };
+  // One for each name that the template has for it, whether or not several are the same.
   Passed passed(size_t i, const Naming &names) const {
     Passed out;
     std::set<std::string> seen;
-    const auto add = [&](std::vector<std::string> &list, const std::string &name) {
-      if (seen.insert(name).second)
-        list.push_back(name);
+    const Naming in_template = naming(i, By::passed_name);
+    const auto add = [&](std::vector<std::string> &list, const auto &name) {
+      if (seen.insert(name(in_template)).second)
+        list.push_back(name(names));
     };
     for (size_t v = 0; v < launched_[i].made.size(); ++v) {
       if (cuda_ && !launched_[i].requirements[v].empty())
-        add(out.functions, requirements(i, v, names));
+        add(out.functions, [&](const Naming &by) { return requirements(i, v, by); });
       for (const Made &one : launched_[i].made[v]) {
         if (one.workspace)
-          add(out.spaces, names.space(one.name));
-        add(out.functions, names.function(one.name, cuda_ ? "int32_t" : ""));
-        if (cuda_)
-          add(out.functions, names.function(one.name, "int64_t"));
+          add(out.spaces, [&](const Naming &by) { return by.space(one.name); });
+        for (const char *index : {"int32_t", "int64_t"})
+          if (cuda_ || index == std::string("int32_t"))
+            add(out.functions, [&](const Naming &by) { return by.function(one.name, cuda_ ? index : ""); });
       }
     }
     return out;
