@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 34
+#define KGEN_OPENMP_REVISION 36
 
 #include <cmath>
 #include <cstdint>
@@ -3686,7 +3686,7 @@ class Contraction {
       int64_t count = 0;
       for (int row = 0; row < kTileRows; ++row)
         if constexpr (kEnds<Kept>)
-          count += smaller(larger(kept_.end(row_of(tile, row)) - depth_.first - first, 0), end - first);
+          count += smaller(larger(steps_of(row_of(tile, row)), first), end) - first;
         else
           for (int64_t k = first; k < end; ++k) count += kept_(row_of(tile, row), depth_.first + k);
       *known = count == 0 ? Steps::none : count == kTileRows * (end - first) ? Steps::each : Steps::some;
@@ -3728,17 +3728,17 @@ class Contraction {
       }
     }
   }
+  // How many steps a row takes, whatever number its end is.
+  IN_SET int64_t steps_of(int64_t m) const {
+    return smaller(larger(kept_.end(m), depth_.first) - depth_.first, depth_.count());
+  }
   // Down to which its rows take steps.
   IN_SET int64_t depth_of(Span tiles) const {
-    if constexpr (kEnds<Kept>) {
-      int64_t deepest = 0;
-      const int64_t end = smaller(rows_.first + tiles.end * kTileRows, rows_.end);
-      for (int64_t m = rows_.first + tiles.first * kTileRows; m < end; ++m)
-        deepest = larger(deepest, kept_.end(m) - depth_.first);
-      return smaller(deepest, depth_.count());
-    } else {
-      return depth_.count();
-    }
+    int64_t deepest = kEnds<Kept> ? 0 : depth_.count();
+    if constexpr (kEnds<Kept>)
+      for (int64_t row = 0; row < tiles.count() * kTileRows; ++row)
+        deepest = larger(deepest, steps_of(row_of(tiles.first, int(row))));
+    return deepest;
   }
   // Does one of its rows want one of the columns?
   IN_SET bool is_wanted(int64_t tile, const Panel<N>& panel) const {
