@@ -24,6 +24,19 @@ std::string function(const std::vector<std::string> &parameters, const std::stri
   return "[=](" + join(parameters, ", ") + ") IN_SET " + (type.empty() ? "" : "-> " + type + " ") + "{\n" + body + "}";
 }
 
+// What is given after the functions that each has: which steps are taken, how totals are combined, which columns are
+// wanted. Empty where it is as usual.
+std::vector<std::string> further(const std::string &steps, const std::string &combination, const std::string &columns) {
+  std::vector<std::string> out = {steps, combination, columns};
+  while (!out.empty() && out.back().empty())
+    out.pop_back();
+  const char *const usual[] = {"Everywhere()", "Plus()", "Everywhere()"};
+  for (size_t i = 0; i < out.size(); ++i)
+    if (out[i].empty())
+      out[i] = usual[i];
+  return out;
+}
+
 } // namespace
 
 std::string LanePrinter::left_factor(const PlanNode &setting) {
@@ -151,19 +164,13 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
     const std::string decoded_end = decoded(rows, end);
     return "Until{" + function({index(rows, decoded_end)}, decoded_end) + "}";
   };
-  const std::vector<std::string> usual = {"Everywhere()", "Plus()", "Everywhere()"}; // what is left out at the end
-  std::vector<std::string> further = usual;
-  if (!kept.empty())
-    further[0] = function({index(rows, kept_text), index(depth, kept_text)}, kept_text);
-  if (!last_step.empty())
-    further[0] = until(last_step);
-  if (element[2].monoid != Monoid::sum && further[0] == "Everywhere()")
-    further[1] = combination(element[2].monoid, type);
-  if (!last_column.empty())
-    further[2] = until(last_column);
-  while (!further.empty() && further.back() == usual[further.size() - 1])
-    further.pop_back();
-  functions.insert(functions.end(), further.begin(), further.end());
+  const std::string steps = !last_step.empty() ? until(last_step)
+                            : !kept.empty()    ? function({index(rows, kept_text), index(depth, kept_text)}, kept_text)
+                                               : "";
+  const bool combines = steps.empty() && element[2].monoid != Monoid::sum;
+  for (const std::string &one : further(steps, combines ? combination(element[2].monoid, type) : "",
+                                        last_column.empty() ? "" : until(last_column)))
+    functions.push_back(one);
   std::string text = helper(pairs ? "contract_pairs" : "contract") + "<" + kLaneCount + (pairs ? "" : ", " + types) +
                      ">(" + team + ", " + memory + ", " + shape +
                      (pairs ? "" : ", " + printer_.spelling.identity(element[2].monoid, type)) + ",\n" +

@@ -50,6 +50,10 @@ private:
   }
 
   void end(PlanNode &loop, const Limit &limit) {
+    bool asked = false;
+    for_each_node(loop, [&](const PlanNode &n) { asked = asked || asks(kernel_, n, limit); });
+    if (!asked)
+      return;
     const Scopes scopes(plan_);
     std::vector<PlanNode *> steps;
     AxisSet inside = AxisSet::of(loop.axis);

@@ -10,6 +10,23 @@
 namespace kgen {
 namespace {
 
+bool is_start(const Expr &e, Monoid monoid) {
+  if (e.op != Op::constant)
+    return false;
+  const double number = is_floating(e.type) ? e.number : static_cast<double>(e.integer);
+  const double infinity = std::numeric_limits<double>::infinity();
+  return monoid == Monoid::sum                          ? number == 0
+         : monoid == Monoid::max && is_floating(e.type) ? number == -infinity
+         : monoid == Monoid::min && is_floating(e.type) ? number == infinity
+                                                        : false;
+}
+
+bool sets_one(const PlanNode &node) {
+  const bool sets = node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
+                    node.kind == PlanNode::Kind::fold_step;
+  return sets && node.partner == kNone;
+}
+
 // Is a whole number far from the greatest, so that the next one is one, too?
 bool has_successor(const Kernel &kernel, ExprId id) {
   const Expr &e = kernel.expr(id);
@@ -115,21 +132,8 @@ private:
 
 } // namespace
 
-bool is_start(const Expr &e, Monoid monoid) {
-  if (e.op != Op::constant)
-    return false;
-  const double number = is_floating(e.type) ? e.number : static_cast<double>(e.integer);
-  const double infinity = std::numeric_limits<double>::infinity();
-  return monoid == Monoid::sum                          ? number == 0
-         : monoid == Monoid::max && is_floating(e.type) ? number == -infinity
-         : monoid == Monoid::min && is_floating(e.type) ? number == infinity
-                                                        : false;
-}
-
 bool is_of_one_round(const Plan &plan, const Scopes &scopes, const PlanNode &node, const PlanNode &loop) {
-  const bool sets = node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
-                    node.kind == PlanNode::Kind::fold_step;
-  return sets && node.partner == kNone && plan.storage[node.target].kind == Storage::Kind::scalar &&
+  return sets_one(node) && plan.storage[node.target].kind == Storage::Kind::scalar &&
          scopes.of(node.target).open.contains(loop.axis);
 }
 
@@ -145,9 +149,7 @@ bool changes(const Kernel &kernel, ExprId id, AxisSet inside, const std::set<Var
 }
 
 bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals) {
-  const bool sets = node.kind == PlanNode::Kind::assign || node.kind == PlanNode::Kind::fold_init ||
-                    node.kind == PlanNode::Kind::fold_step;
-  return sets && node.partner == kNone && node.coords.empty() && node.indices.empty() && locals.count(node.target) != 0;
+  return sets_one(node) && node.coords.empty() && node.indices.empty() && locals.count(node.target) != 0;
 }
 
 std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step) {

@@ -21,9 +21,6 @@ struct Limit {
 // All that folds of the plan ask for.
 std::vector<Limit> limits_of(Plan &plan);
 
-// Is it the constant that folds start from?
-bool is_start(const Expr &e, Monoid monoid);
-
 // The condition under which a step takes its value: what it asks, or a choice between the value and what folds start
 // from. Nothing of steps that note more than a total.
 std::optional<ExprId> condition_of(const Kernel &kernel, const PlanNode &step);

@@ -95,25 +95,19 @@ private:
 
   // What the fold asks for, or its value, which is what folds start from elsewhere.
   std::optional<Wanted> wanted(const PlanNode &step, AxisId axis) const {
-    if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone)
-      return std::nullopt;
-    const ExprId condition = condition_of(step);
-    return condition == kNone ? std::nullopt : entry_of(condition, axis);
+    const std::optional<ExprId> condition = asked(step);
+    return condition ? entry_of(*condition, axis) : std::nullopt;
   }
 
-  ExprId condition_of(const PlanNode &step) const {
-    if (step.condition != kNone)
-      return step.condition;
-    const Expr &value = kernel_.expr(step.value);
-    if (value.op == Op::choose && is_start(kernel_.expr(value.args[2]), step.monoid))
-      return value.args[0];
-    return counts(step) ? truth_of(step.value) : kNone;
+  std::optional<ExprId> asked(const PlanNode &step) const {
+    return counts(step) ? truth_of(step.value) : condition_of(kernel_, step);
   }
 
   // Is it a sum of those for which something holds?
   bool counts(const PlanNode &step) const {
-    return step.condition == kNone && step.monoid == Monoid::sum &&
-           kernel_.expr(truth_of(step.value)).type == Type::boolean;
+    return step.kind == PlanNode::Kind::fold_step && step.partner == kNone && step.condition == kNone &&
+           step.monoid == Monoid::sum && kernel_.expr(truth_of(step.value)).type == Type::boolean &&
+           !condition_of(kernel_, step);
   }
 
   ExprId truth_of(ExprId id) const {
@@ -163,17 +157,16 @@ private:
 
   // The part of its condition holds in all rounds.
   void drop(PlanNode &step, ExprId part) {
-    const ExprId rest = without(condition_of(step), part);
-    if (step.condition != kNone) {
-      step.condition = rest;
-      return;
-    }
+    const ExprId rest = without(*asked(step), part);
     const Expr value = kernel_.expr(step.value);
-    if (!counts(step))
-      step.value = rest == kNone ? value.args[1]
-                                 : make_op(kernel_, Op::choose, value.type, {rest, value.args[1], value.args[2]});
-    else
+    if (counts(step))
       step.value = rest == kNone ? make_constant(kernel_, value.type, 1, 1) : make_cast(kernel_, rest, value.type);
+    else if (rest == kNone)
+      drop_condition(kernel_, step);
+    else if (step.condition != kNone)
+      step.condition = rest;
+    else
+      step.value = make_op(kernel_, Op::choose, value.type, {rest, value.args[1], value.args[2]});
   }
 
   ExprId without(ExprId condition, ExprId part) {

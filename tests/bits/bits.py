@@ -13,6 +13,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/tools"))
+import this_machine  # noqa: E402
 
 # In f32, f64 and bf16: maps, folds along rows and columns, scans, products of matrices, maths.
 KERNELS = ["norm/softmax", "norm/layer_norm", "norm/rms_norm", "norm/log_softmax", "loss/cosine_similarity",
@@ -40,8 +42,7 @@ def all_builds():
 
 def build(folder, number, generated, compiler, flags, kernels):
     """The library of them, and their headers."""
-    left_out = [] if "avx512" in here() else ["-DKGEN_NO_AVX512"]
-    command = [*(["ccache"] if shutil.which("ccache") else []), compiler, "-std=c++17", *flags, *left_out, "-fPIC"]
+    command = [*(["ccache"] if shutil.which("ccache") else []), compiler, "-std=c++17", *flags, *this_machine.LEFT_OUT, "-fPIC"]
     objects = []
     for kernel in kernels:
         objects.append(folder / f"{number}_{kernel.replace('/', '_')}.o")

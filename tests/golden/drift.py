@@ -20,10 +20,14 @@ def main():
     parser.add_argument("--kgen", required=True)
     arguments = parser.parse_args()
     root = pathlib.Path(__file__).resolve().parents[2]
+    # The lock names specs relative to itself, so kgen itself compares that one; meanwhile the files are made.
+    check = subprocess.Popen([arguments.kgen, "check", "specs", "-o", "generated"], cwd=root, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True)
     with tempfile.TemporaryDirectory() as folder:
         made = pathlib.Path(folder) / "generated"
         run = subprocess.run([arguments.kgen, "specs", "-o", str(made)], cwd=root)
         if run.returncode != 0:
+            check.wait()
             return run.returncode
         here, there = files_below(root / "generated"), files_below(made)
         faults = [f"left over: generated/{path}" for path in sorted(here - there)]
@@ -31,9 +35,7 @@ def main():
         for path in sorted(here & there):
             if not filecmp.cmp(root / "generated" / path, made / path, shallow=False):
                 faults.append(f"changed: generated/{path}")
-    # The lock names specs relative to itself, so kgen itself compares that one.
-    faults += subprocess.run([arguments.kgen, "check", "specs", "-o", "generated"], cwd=root, capture_output=True,
-                             text=True).stdout.splitlines()
+    faults += check.communicate()[0].splitlines()
     for fault in faults:
         print(fault)
     if faults:
