@@ -1,6 +1,6 @@
 #include "cli/compile.h"
 
-#include "emit/render.h"
+#include "emit/text/render.h"
 #include "plan/plan.h"
 #include "rewrite/canonicalize.h"
 #include "rewrite/coalesce.h"

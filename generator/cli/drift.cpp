@@ -7,7 +7,7 @@
 #include "cli/diff.h"
 #include "cli/lock.h"
 #include "cli/outputs.h"
-#include "emit/hash.h"
+#include "emit/text/hash.h"
 #include "support/text.h"
 
 namespace kgen {

@@ -4,14 +4,14 @@
 
 #include "cli/explanation.h"
 #include "emit/emitted_plan.h"
-#include "plan/access.h"
-#include "plan/contractions.h"
-#include "plan/exprs.h"
-#include "plan/lanes.h"
-#include "plan/packs.h"
-#include "plan/share_lists.h"
-#include "plan/short_rows.h"
-#include "plan/tree.h"
+#include "plan/contract/contractions.h"
+#include "plan/cuda/packs.h"
+#include "plan/cut/share_lists.h"
+#include "plan/index/access.h"
+#include "plan/index/exprs.h"
+#include "plan/index/lanes.h"
+#include "plan/tree/tree.h"
+#include "plan/variants/short_rows.h"
 #include "support/text.h"
 
 namespace kgen {

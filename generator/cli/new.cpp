@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "cli/commands.h"
-#include "emit/render.h"
+#include "emit/text/render.h"
 #include "spec/format_document.h"
 #include "spec/spec.h"
 #include "support/files.h"

@@ -14,7 +14,7 @@
 #include "cli/backwards.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
-#include "emit/hash.h"
+#include "emit/text/hash.h"
 
 namespace kgen {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "cli/commands.h"
-#include "emit/hash.h"
+#include "emit/text/hash.h"
 #include "support/files.h"
 #include "support/text.h"
 

@@ -1,5 +1,5 @@
 #include "emit/emit.h"
-#include "emit/c_functions.h"
+#include "emit/interface/c_functions.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,13 +7,13 @@
 #include <sstream>
 
 #include "emit/bindings/bindings.h"
-#include "emit/computed_sizes.h"
-#include "emit/format.h"
-#include "emit/header.h"
-#include "emit/helpers.h"
-#include "emit/instruction_sets.h"
-#include "emit/selfcheck.h"
+#include "emit/interface/computed_sizes.h"
+#include "emit/interface/header.h"
+#include "emit/interface/selfcheck.h"
+#include "emit/openmp/instruction_sets.h"
 #include "emit/target_file.h"
+#include "emit/text/format.h"
+#include "emit/text/helpers.h"
 #include "support/check.h"
 #include "support/embedded.h"
 #include "support/text.h"

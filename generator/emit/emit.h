@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/interface.h"
+#include "emit/interface/interface.h"
 
 namespace kgen {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "emit/interface.h"
+#include "emit/interface/interface.h"
 #include "plan/plan.h"
 
 namespace kgen {

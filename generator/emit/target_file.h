@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "emit/emit.h"
-#include "emit/render.h"
+#include "emit/text/render.h"
 
 namespace kgen {
 

@@ -1,9 +1,9 @@
 #include "plan/naive.h"
 
-#include "plan/lower.h"
-#include "plan/prune.h"
-#include "plan/storage.h"
-#include "plan/tree.h"
+#include "plan/place/storage.h"
+#include "plan/program/lower.h"
+#include "plan/program/prune.h"
+#include "plan/tree/tree.h"
 
 namespace kgen {
 

@@ -2,11 +2,11 @@
 #include <array>
 #include <map>
 
-#include "plan/access.h"
-#include "plan/contractions.h"
-#include "plan/packs.h"
+#include "plan/contract/contractions.h"
+#include "plan/cuda/packs.h"
+#include "plan/cut/share_lists.h"
+#include "plan/index/access.h"
 #include "plan/plan.h"
-#include "plan/share_lists.h"
 #include "support/check.h"
 
 namespace kgen {

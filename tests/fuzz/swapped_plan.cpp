@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "plan/access.h"
+#include "plan/index/access.h"
 #include "plan/plan.h"
 
 namespace kgen {

@@ -1,7 +1,7 @@
 // A variable is declared where the fold that fills it ends.
 #include <doctest/doctest.h>
 
-#include "emit/declare_at_fold.h"
+#include "emit/text/declare_at_fold.h"
 
 using namespace kgen;
 

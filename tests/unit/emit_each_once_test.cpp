@@ -1,8 +1,8 @@
 // Functions that differ in element types alone become one template.
 #include "emit_testing.h"
 
-#include "emit/aligned_text.h"
-#include "emit/write_once.h"
+#include "emit/text/aligned_text.h"
+#include "emit/text/write_once.h"
 
 using namespace kgen;
 

@@ -5,14 +5,14 @@
 #include <cmath>
 #include <limits>
 
-#include "emit/comments.h"
-#include "emit/format.h"
-#include "emit/header.h"
-#include "emit/names.h"
-#include "emit/render.h"
-#include "emit/reuse_names.h"
-#include "emit/spelling.h"
-#include "emit/wrap.h"
+#include "emit/interface/header.h"
+#include "emit/print/spelling.h"
+#include "emit/text/comments.h"
+#include "emit/text/format.h"
+#include "emit/text/names.h"
+#include "emit/text/render.h"
+#include "emit/text/reuse_names.h"
+#include "emit/text/wrap.h"
 
 using namespace kgen;
 

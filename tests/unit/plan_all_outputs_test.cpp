@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/all_outputs.h"
+#include "plan/variants/all_outputs.h"
 #include "rewrite/canonicalize.h"
 #include "rewrite/optional_outputs.h"
 

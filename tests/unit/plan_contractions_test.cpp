@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "plan/contractions.h"
+#include "plan/contract/contractions.h"
 #include "plan/plan.h"
 #include "rewrite/canonicalize.h"
 

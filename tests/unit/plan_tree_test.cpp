@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "plan/plan.h"
-#include "plan/tree.h"
+#include "plan/tree/tree.h"
 #include "rewrite/canonicalize.h"
 
 using namespace kgen;

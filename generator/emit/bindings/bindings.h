@@ -8,7 +8,7 @@
 
 #include "emit/bindings/signature.h"
 #include "emit/emit.h"
-#include "emit/render.h"
+#include "emit/text/render.h"
 
 namespace kgen {
 

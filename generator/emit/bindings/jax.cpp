@@ -4,8 +4,8 @@
 #include "emit/bindings/bindings.h"
 #include "emit/bindings/jax.h"
 #include "emit/bindings/python.h"
-#include "emit/format.h"
-#include "emit/header.h"
+#include "emit/interface/header.h"
+#include "emit/text/format.h"
 
 namespace kgen {
 namespace {

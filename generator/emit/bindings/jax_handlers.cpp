@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "emit/bindings/jax.h"
-#include "emit/names.h"
-#include "emit/spelling.h"
+#include "emit/print/spelling.h"
+#include "emit/text/names.h"
 #include "support/text.h"
 
 namespace kgen {

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "emit/bindings/size_text.h"
-#include "emit/comments.h"
-#include "emit/header.h"
+#include "emit/interface/header.h"
+#include "emit/text/comments.h"
 #include "support/check.h"
 #include "support/text.h"
 

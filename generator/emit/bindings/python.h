@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "emit/bindings/signature.h"
-#include "emit/render.h"
+#include "emit/text/render.h"
 
 namespace kgen {
 

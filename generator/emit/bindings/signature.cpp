@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "emit/bindings/sizes_of_arrays.h"
-#include "emit/computed_sizes.h"
-#include "emit/header.h"
+#include "emit/interface/computed_sizes.h"
+#include "emit/interface/header.h"
 #include "ir/interpret_sizes.h"
 #include "support/text.h"
 

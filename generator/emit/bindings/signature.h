@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/interface.h"
+#include "emit/interface/interface.h"
 #include "emit/target_file.h"
 
 namespace kgen {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emit/format.h"
+#include "emit/text/format.h"
 
 namespace kgen {
 

@@ -4,8 +4,8 @@
 
 #include "emit/bindings/size_text.h"
 #include "emit/bindings/torch.h"
-#include "emit/header.h"
-#include "emit/names.h"
+#include "emit/interface/header.h"
+#include "emit/text/names.h"
 
 namespace kgen::torch_binding {
 namespace {

@@ -1,0 +1,93 @@
+// The CUDA source: kernels and host functions of all variations, then the launchers of the C interface.
+#include <list>
+
+#include "emit/cuda/cuda_kernel.h"
+#include "emit/emitted_plan.h"
+#include "emit/interface/launcher.h"
+#include "emit/interface/requirements.h"
+#include "emit/text/declare_at_fold.h"
+#include "emit/text/each_once.h"
+#include "emit/text/write_once.h"
+#include "plan/variants/all_outputs.h"
+
+namespace kgen {
+
+namespace {
+
+// The host functions of a variation, in the order in which a launcher tries them. Each keeps its place: its parts refer
+// to one another.
+std::list<CudaKernel> kernels_of(const Function &function, const Variation &variation, Spelling &spelling,
+                                 Statuses &statuses) {
+  const std::string name = variation_name(function, variation);
+  std::list<CudaKernel> out;
+  const Plans plans = plans_of(variation, TargetKind::cuda);
+  if (plans.all)
+    out.emplace_back(name, function, *plans.all, variation.all_outputs_facts, spelling, statuses);
+  out.emplace_back(plans.all ? name + "_in_part" : name, function, plans.asking, variation.lowered_facts, spelling,
+                   statuses);
+  return out;
+}
+
+} // namespace
+
+Plans plans_of(const Variation &variation, TargetKind target) {
+  Plans out{make_plan(variation.lowered, variation.lowered_facts, target), std::nullopt};
+  if (variation.all_outputs)
+    out.all = plan_all_outputs(*variation.all_outputs, variation.all_outputs_facts, out.asking);
+  return out;
+}
+
+Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind target) {
+  if (target != TargetKind::cuda) {
+    const Plans plans = plans_of(variation, target);
+    return plans.all.value_or(plans.asking);
+  }
+  const std::vector<Variation> variations = {variation};
+  const std::vector<Function> functions = functions_of(spec, variations);
+  Spelling spelling(target);
+  Statuses statuses;
+  return kernels_of(functions.front(), variations.front(), spelling, statuses).front().plan();
+}
+
+TargetSource cuda_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses) {
+  TargetSource source;
+  Spelling spelling(TargetKind::cuda);
+  std::vector<Launched> launched;
+  std::vector<Printed> printed;
+  for (const Function &function : functions) {
+    statuses.begin_function(names_of_arguments(function));
+    statuses.of(StatusKind::cuda_error, "a CUDA call failed: the bits above the kind are its cudaError_t");
+    Launched one{&function, {}, {}, {}};
+    printed.push_back({&function, {}});
+    for (const Variation *variation : function.variations) {
+      one.made.emplace_back();
+      std::list<CudaKernel> kernels = kernels_of(function, *variation, spelling, statuses);
+      if (source.plan.empty())
+        source.plan = plan_comment(kernels.front().plan(), variation->facts);
+      for (CudaKernel &kernel : kernels) {
+        for (std::string &text : kernel.texts())
+          printed.back().texts.push_back(declare_at_fold(text));
+        const bool last = &kernel == &kernels.back();
+        one.made.back().push_back({kernel.name(), "", last ? "" : all_outputs_condition(variation->lowered, c_name),
+                                   kernel.needs_workspace()});
+      }
+      const std::string name = variation_name(function, *variation) + "_requirements";
+      DeviceRequirements required = device_requirements(function, *variation, name, spelling, statuses);
+      one.requirements.push_back(required.kernel.empty() ? "" : name);
+      if (!required.kernel.empty())
+        printed.back().texts.push_back(std::move(required.kernel));
+    }
+    one.before_run = [&function, &spelling, &statuses](size_t v, const std::string &requirements) {
+      return device_requirements(function, *function.variations[v], requirements, spelling, statuses).launch;
+    };
+    launched.push_back(std::move(one));
+  }
+  PrintedNames names;
+  source.kernels = each_once(printed, spelling, names);
+  write_once(source.kernels, sizes_made_for(printed), names);
+  add_launchers(spec.kernel, launched, names, true, spelling, statuses, source);
+  source.helpers = spelling.helpers();
+  return source;
+}
+
+} // namespace kgen

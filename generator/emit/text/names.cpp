@@ -1,0 +1,234 @@
+#include "emit/text/names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "spec/spec.h"
+
+namespace kgen {
+namespace {
+
+// What kernels call by name: neither names of the user's nor locals may hide it.
+const std::set<std::string> kHelpers = {
+    // Functions.
+    "above", "absolute", "across", "add_product", "all_threads", "any_lane", "atomic_add", "atomic_add_bf16",
+    "atomic_add_f16", "batches_of", "below", "bits_as", "any_of_row", "block_fold", "block_scan", "block_scan_in_order",
+    "block_scan_linear", "block_scan_products", "broadcast", "ceil_div", "choose", "column_fold", "columns_of",
+    "add_pairs", "contract", "contract_pairs", "each_alone", "convert", "copy_bits", "divide", "each_lane",
+    "entries_after", "entries_from", "entry_within", "finish_stores", "first_above", "first_below", "floor_div",
+    "floor_mod", "fold_best", "for_lanes", "for_lanes_down", "for_lines", "from_bf16", "from_f16", "from_lane",
+    "gather", "greater", "in_lane", "in_pairs", "in_parallel", "in_team", "into_line", "is_inf", "is_last_block",
+    "is_nan", "keep", "keeps_apart", "larger", "lesser", "load", "load_every", "load_field", "load_inside",
+    "load_nearest", "load_once", "load_pack", "longest_row", "mask_of", "maximum", "minimum", "multiply_add",
+    "multiply_pairs", "note_status", "padded_bytes", "part_of_records", "pick_field", "positions", "positions_as",
+    "prefetch", "prefetch_part", "prefetch_row", "prefetch_soon", "product_of", "quotient", "random_uniform",
+    "remainder_of", "rounded", "row_at", "row_fold", "rsqrt", "saturate", "scan_before", "scan_lanes", "scan_linear",
+    "scan_products", "scan_threads", "share_begin", "share_of", "shared_memory", "shift_left", "shift_right", "shorts",
+    "sigmoid", "smaller", "store", "store_around", "store_every", "store_fields", "store_pack", "table_at", "take",
+    "thread_count", "thread_number", "to_bf16", "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes",
+    "wrapping_absolute", "wrapping_add", "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
+    // Types and numbers.
+    "AllLanes", "Batches", "Cut", "Distances", "Everywhere", "FirstLanes", "Greatest", "IntegerOf", "kBeyondCaches",
+    "kLanes16", "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes", "LanesOf", "Least", "Mask", "Plus",
+    "Positions", "Reciprocal", "Scaled", "ShortSum", "Steps", "Strided", "Span", "Times", "Until", "VectorOf"};
+
+// Keywords of C++ and CUDA, and macros of the headers that emitted files include.
+constexpr const char *kReserved[] = {
+    "alignas", "alignof", "and", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char8_t",
+    "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit", "const_cast",
+    "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do", "double", "dynamic_cast",
+    "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if", "inline", "int",
+    "long", "mutable", "namespace", "new", "noexcept", "not", "nullptr", "operator", "or", "private", "protected",
+    "public", "register", "reinterpret_cast", "requires", "return", "short", "signed", "sizeof", "static",
+    "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local", "throw", "true", "try",
+    "typedef", "typeid", "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while",
+    "xor", "I", "complex", "imaginary", "NAN", "INFINITY", "NULL", "EOF", "errno", "assert", "stdin", "stdout",
+    "stderr", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "size_t",
+    "main", "std", "typeof", "linux", "unix", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3",
+    "workspace", "workspace_bytes", "stream", "item", "items", "status", "table_status", "lanes", "lane", "space",
+    "bytes", "threads", "thread_bytes", "most_threads",
+    // Functions of <cmath> and of CUDA that a variable would hide.
+    "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "round", "max", "min", "abs", "index", "inside"};
+
+// Functions that kernels for CUDA call for operations: expf, rint.
+const std::set<std::string> &cuda_functions() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> out = {
+#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64, ...) cuda_f32, cuda_f64,
+#include "ir/ops.def"
+#undef KGEN_OP
+    };
+    std::erase_if(out, [](const std::string &name) { return std::isalpha(static_cast<unsigned char>(name[0])) == 0; });
+    return out;
+  }();
+  return names;
+}
+
+bool is_called(const std::string &name) { return kHelpers.count(name) != 0 || cuda_functions().count(name) != 0; }
+
+// What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
+const std::set<std::string> kUsed = {
+    // Further arguments of launchers, their locals, and those of kernels.
+    "stream", "workspace", "workspace_bytes", "table_status", "space", "memory", "queue", "error", "small", "entry",
+    "windows", "own", "kernel", "blocks", "threads", "team", "keeps", "tiles", "in_shared", "bytes", "active", "shared",
+    "item", "items", "status", "chunk", "chunks", "lane", "lanes", "tile", "tile_bytes", "ticket", "point", "part",
+    "block_threads",
+    // CUDA's variables, macros and types.
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
+    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Distance",
+    "IN_SET", "BY_SET", "InPlace", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements",
+    "elements", "kWide", "wide", "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes",
+    "thread_bytes", "most_threads", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
+    "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
+    // Words of pragmas.
+    "pragma", "unroll", "omp", "parallel", "schedule", "dynamic", "collapse", "num_threads", "simd", "critical",
+    "barrier", "single", "master", "nowait", "ivdep",
+    // What self-checks have beside them.
+    "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
+    "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
+    // Functions and types that launchers and helpers use.
+    "aligned", "arrays", "as_parameter", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull",
+    "kMostDims", "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from",
+    "has_duplicates", "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team",
+    "TeamMemory", "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile",
+    "launch_rows", "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored",
+    "StoredAs", "Value", "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
+
+// Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
+bool is_never_free(const std::string &name) {
+  static const std::set<std::string> reserved = [] {
+    std::set<std::string> out(std::begin(kReserved), std::end(kReserved));
+    for (const char *name : {"reserve", "workers_for"}) // helpers of launchers, where locals of kernels become buffers
+      out.insert(name);
+    std::ranges::copy_if(kUsed, std::inserter(out, out.end()), [](const std::string &used) {
+      return std::ranges::any_of(used, [](unsigned char c) { return std::isupper(c) != 0; });
+    });
+    return out;
+  }();
+  return reserved.count(name) != 0 || is_called(name);
+}
+
+// Macros of the C library, whoever includes it: families by their beginning and end, and single ones.
+bool is_macro(std::string_view name) {
+  constexpr std::string_view kBeginnings[] = {"FP_",   "HUGE_VAL", "DBL_", "FLT_", "LDBL_", "MATH_", "ATOMIC_", "FD_",
+                                              "EXIT_", "KGEN_",    "SIG_", "SA_",  "SEGV_", "BUS_",  "ILL_",    "FPE_",
+                                              "CLD_",  "POLL_",    "FE_",  "LC_",  "SEEK_", "CLOCK_"};
+  constexpr std::string_view kLimited[] = {"INT",        "UINT",  "SIZE",   "SSIZE", "PTRDIFF", "WCHAR", "WINT",
+                                           "SIG_ATOMIC", "CHAR",  "SCHAR",  "UCHAR", "SHRT",    "USHRT", "LONG",
+                                           "ULONG",      "LLONG", "ULLONG", "RAND",  "BOOL"};
+  constexpr std::string_view kLimits[] = {"_MAX", "_MIN", "_WIDTH", "_C", "_BIT"};
+  static const std::set<std::string_view> single = {"M_E",           "M_LOG2E",
+                                                    "M_LOG10E",      "M_LN2",
+                                                    "M_LN10",        "M_PI",
+                                                    "M_PI_2",        "M_PI_4",
+                                                    "M_1_PI",        "M_2_PI",
+                                                    "M_2_SQRTPI",    "M_SQRT2",
+                                                    "M_SQRT1_2",     "MAXFLOAT",
+                                                    "BUFSIZ",        "RAND_MAX",
+                                                    "MB_CUR_MAX",    "BIG_ENDIAN",
+                                                    "LITTLE_ENDIAN", "PDP_ENDIAN",
+                                                    "BYTE_ORDER",    "NFDBITS",
+                                                    "PATH_MAX",      "NAME_MAX",
+                                                    "PIPE_BUF",      "SNAN",
+                                                    "SNANF",         "SNANL",
+                                                    "NDEBUG",        "alloca",
+                                                    "offsetof",      "strdupa",
+                                                    "strndupa",      "math_errhandling",
+                                                    "issubnormal",   "SIGABRT",
+                                                    "SIGALRM",       "SIGBUS",
+                                                    "SIGCHLD",       "SIGCLD",
+                                                    "SIGCONT",       "SIGFPE",
+                                                    "SIGHUP",        "SIGILL",
+                                                    "SIGINT",        "SIGIO",
+                                                    "SIGIOT",        "SIGKILL",
+                                                    "SIGPIPE",       "SIGPOLL",
+                                                    "SIGPROF",       "SIGPWR",
+                                                    "SIGQUIT",       "SIGRTMAX",
+                                                    "SIGRTMIN",      "SIGSEGV",
+                                                    "SIGSTKFLT",     "SIGSTKSZ",
+                                                    "SIGSTOP",       "SIGSYS",
+                                                    "SIGTERM",       "SIGTRAP",
+                                                    "SIGTSTP",       "SIGTTIN",
+                                                    "SIGTTOU",       "SIGURG",
+                                                    "SIGUSR1",       "SIGUSR2",
+                                                    "SIGVTALRM",     "SIGWINCH",
+                                                    "SIGXCPU",       "SIGXFSZ",
+                                                    "NSIG",          "EDOM",
+                                                    "EILSEQ",        "ERANGE"};
+  constexpr std::string_view kCuda = "cuda"; // cudaMallocAsync and all that may come
+  if (name.starts_with(kCuda) && name.size() > kCuda.size() && std::isupper(static_cast<unsigned char>(name[4])) != 0)
+    return true;
+  const auto begins = [&](std::string_view with) { return name.starts_with(with); };
+  const auto ends = [&](std::string_view with) { return name.ends_with(with); };
+  return single.count(name) != 0 || std::ranges::any_of(kBeginnings, begins) ||
+         (std::ranges::any_of(kLimited, begins) && std::ranges::any_of(kLimits, ends));
+}
+
+} // namespace
+
+std::string c_name(const std::string &name) {
+  const std::string bare = name.substr(0, name.find_last_not_of('_') + 1); // so that names stay different
+  return kUsed.count(bare) != 0 || is_called(bare) || is_macro(bare) ? name + "_" : name;
+}
+
+std::vector<std::string> wishes_of(const std::string &base, const std::vector<std::string> &suffixes) {
+  std::vector<std::string> wishes;
+  for (const std::string &suffix : suffixes) {
+    const std::string wish = name_of_parts(base, suffix);
+    const auto is_reserved = [](const std::string &name) { return is_macro(name) || is_never_free(name); };
+    const std::string ended = is_reserved(wish) && !wish.ends_with('_') ? wish + "_" : wish;
+    wishes.push_back(is_reserved(ended) ? "the_" + wish : ended); // a beginning may be reserved, whatever follows
+  }
+  return wishes;
+}
+
+std::string Names::claim_one_of(const std::string &base, const std::vector<std::string> &suffixes) {
+  const std::vector<std::string> wishes = wishes_of(base, suffixes);
+  std::optional<std::string> name = first_free(wishes, [&](const std::string &wish) { return !is_free(wish); });
+  if (!name) { // one after the other, so that thousands do not look again for what others have found taken
+    int &n = next_.try_emplace(wishes.back(), 2).first->second;
+    while (!is_free(in_words(wishes.back(), n)))
+      ++n;
+    name = in_words(wishes.back(), n);
+  }
+  taken_.insert(*name);
+  claims_.push_back({*name, base, suffixes});
+  claimed_.insert(*name);
+  return *name;
+}
+
+bool Names::is_free(const std::string &name) const {
+  return taken_.count(name) == 0 && !is_never_free(name) && !is_macro(name);
+}
+
+const std::pair<std::string, std::string> &Names::pair() {
+  if (pair_.first.empty())
+    pair_ = taken_.count("a") + taken_.count("b") == 0 ? std::pair(claim("a"), claim("b"))
+                                                       : std::pair(claim("one"), claim("other"));
+  return pair_;
+}
+
+// n of N, mn of M*N, row_n of ...*N
+std::string loop_name(const Axis &axis) {
+  constexpr std::string_view kShares = "_shares"; // how many there are; the loop counts one of them
+  if (axis.derived && axis.name.ends_with(kShares))
+    return lower_case(axis.name.substr(0, axis.name.size() - 1));
+  std::vector<std::string> parts{""};
+  for (char c : axis.name)
+    if (c == '*')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  const bool letters = std::all_of(parts.begin(), parts.end(), [](const std::string &p) { return p.size() == 1; });
+  std::string name;
+  for (const std::string &part : parts)
+    name += (name.empty() || letters ? "" : "_") + (part == kRestAxis ? "row" : lower_case(part));
+  return name;
+}
+
+} // namespace kgen

@@ -1,0 +1,502 @@
+#include "plan/contract/contractions.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "plan/contract/fold_alone.h"
+#include "plan/index/access.h"
+#include "plan/index/exprs.h"
+#include "plan/index/lanes.h"
+#include "plan/index/order.h"
+#include "plan/place/storage.h"
+#include "plan/program/anew.h"
+#include "plan/tree/tree.h"
+#include "support/text.h"
+
+namespace kgen {
+namespace {
+
+constexpr int64_t kLeastDepth = 9;   // where fewer numbers are folded, the result costs more than the fold
+constexpr int64_t kLeastColumns = 8; // fewer fill no vector
+constexpr int64_t kManyRows = 32;    // for which columns that lie across memory are worth being packed
+
+// The loops over rows and columns, around one list of statements in which one nest folds.
+struct Nest {
+  std::vector<PlanNode> loops; // outermost first, each without its body
+  std::vector<PlanNode> body;
+  size_t fold = 0; // where in the body its loops stand
+  std::vector<PlanNode> depth;
+  PlanNode step;
+};
+
+std::optional<Nest> find_nest(Plan &plan, const PlanNode &root) {
+  Nest nest;
+  const std::vector<const PlanNode *> loops = leading_loops(root, leading_parallel_loops(root));
+  for (const PlanNode *loop : loops)
+    nest.loops.push_back(without_body(*loop));
+  nest.body = loops.back()->body;
+  const auto has_loop = [](const PlanNode &n) { return contains_loop({n}); };
+  if (std::count_if(nest.body.begin(), nest.body.end(), has_loop) != 1)
+    return std::nullopt;
+  nest.fold = static_cast<size_t>(std::find_if(nest.body.begin(), nest.body.end(), has_loop) - nest.body.begin());
+  Nodes inner = {nest.body[nest.fold]};
+  while (inner.size() == 1 && is_loop(inner.front(), PlanNode::Order::reduction)) {
+    nest.depth.push_back(without_body(inner.front()));
+    inner = without_names(plan, Nodes(inner.front().body));
+  }
+  if (inner.size() != 1)
+    return std::nullopt;
+  nest.step = inner.front();
+  return nest;
+}
+
+// Of nested loops, which it puts in order: those that both factors have, the rows, the columns.
+class Contractions {
+public:
+  Contractions(Plan &plan, PlanNode &root) : plan_(plan), kernel_(plan.kernel), root_(root) {}
+
+  // How many loops stand around the rows; nothing where it is none.
+  std::optional<int> run() {
+    std::optional<Nest> nest = find_nest(plan_, root_);
+    if (!nest)
+      return std::nullopt;
+    nest_ = std::move(*nest);
+    if (!is_plain_fold() || !find_column() || !find_roles() || !are_worth_it() || !find_factors())
+      return std::nullopt;
+    return rebuild();
+  }
+
+private:
+  // One total, of numbers that are there before the nest begins.
+  bool is_plain_fold() const {
+    const PlanNode &step = nest_.step;
+    if (step.kind != PlanNode::Kind::fold_step || step.partner != kNone ||
+        kernel_.vars[step.target].type == Type::boolean || plan_.storage[step.target].kind != Storage::Kind::scalar)
+      return false;
+    AxisSet depth;
+    for (const PlanNode &loop : nest_.depth)
+      depth |= AxisSet::of(loop.axis);
+    const std::set<VarId> set = targets_of({root_});
+    bool fits = step.reduced == depth;
+    const auto look = [&](ExprId id) {
+      const Expr &e = kernel_.expr(id);
+      fits = fits && ((e.op != Op::read && e.op != Op::element) || set.count(e.ref) == 0);
+      return fits;
+    };
+    walk(kernel_, step.value, look);
+    if (step.condition != kNone)
+      walk(kernel_, step.condition, look);
+    return fits;
+  }
+
+  // Results are stored by vectors of columns.
+  bool find_column() {
+    for (const PlanNode &node : nest_.body) {
+      if (node.kind != PlanNode::Kind::assign)
+        continue;
+      const Storage &storage = plan_.storage[node.target];
+      if ((storage.kind == Storage::Kind::program || storage.kind == Storage::Kind::worker) && !storage.dims.empty())
+        column_ = storage.dims.back();
+      if (storage.kind == Storage::Kind::argument)
+        for (const Dim &dim : kernel_.vars[node.target].dims)
+          if (dim.axis != kNone)
+            column_ = dim.axis;
+      if (column_ != kNone)
+        break;
+    }
+    return std::any_of(nest_.loops.begin(), nest_.loops.end(),
+                       [&](const PlanNode &loop) { return loop.kind == PlanNode::Kind::loop && loop.axis == column_; });
+  }
+
+  // The values of which the element is made, by whether they differ along the innermost columns; factors of products
+  // where that is all it is.
+  void collect(ExprId id, std::vector<ExprId> &with, std::vector<ExprId> &without) const {
+    const Expr &e = kernel_.expr(id);
+    if (!e.axes.contains(column_))
+      without.push_back(id);
+    else if (e.op == Op::read || e.op == Op::table || !(is_scalar_op(e.op) || e.op == Op::cast))
+      with.push_back(id);
+    else
+      for (ExprId arg : e.args)
+        collect(arg, with, without);
+  }
+
+  bool find_roles() {
+    std::vector<ExprId> with, without;
+    collect(nest_.step.value, with, without);
+    AxisSet left, right;
+    for (ExprId id : with)
+      right |= kernel_.expr(id).axes;
+    for (ExprId id : without)
+      left |= kernel_.expr(id).axes;
+    for (const PlanNode &loop : nest_.loops) {
+      if (loop.kind != PlanNode::Kind::loop)
+        continue;
+      const AxisSet axis = AxisSet::of(loop.axis);
+      if (!right.contains(axis) && left.contains(axis))
+        rows_ |= axis;
+      if (right.contains(axis) && !left.contains(axis))
+        columns_ |= axis;
+    }
+    if (rows_.empty() || !columns_.contains(column_))
+      return false;
+    // How far a loop goes may depend on where those stand that both factors have.
+    const AxisSet all = rows_ | columns_;
+    const auto is_free = [&](const PlanNode &loop) {
+      const Axis &axis = kernel_.axes[loop.axis];
+      return is_loop(loop, loop.order) && (axis.ragged == kNone || !all.contains(axis.over));
+    };
+    return std::all_of(nest_.depth.begin(), nest_.depth.end(), is_free) &&
+           std::all_of(nest_.loops.begin(), nest_.loops.end(),
+                       [&](const PlanNode &loop) { return loop.kind == PlanNode::Kind::steps || is_free(loop); });
+  }
+
+  bool are_worth_it() const {
+    std::optional<int64_t> depth = 1;
+    for (const PlanNode &loop : nest_.depth) {
+      const std::optional<int64_t> most = most_positions(kernel_.axes[loop.axis]);
+      depth = depth && most ? std::optional(*depth * *most) : std::nullopt;
+    }
+    const std::optional<int64_t> columns = most_positions(kernel_.axes[column_]);
+    return (!depth || *depth >= kLeastDepth) && (!columns || *columns >= kLeastColumns);
+  }
+
+  struct Product {
+    std::vector<ExprId> factors, divisors;
+  };
+  void factors_of(ExprId id, Product &out, bool divides = false) const {
+    const Expr &e = kernel_.expr(id);
+    const bool quotient = e.op == Op::div && is_floating(e.type);
+    if (e.op != Op::mul && !quotient)
+      return (divides ? out.divisors : out.factors).push_back(id);
+    factors_of(e.args[0], out, divides);
+    factors_of(e.args[1], out, divides != quotient);
+  }
+
+  ExprId value_of(const Product &product) {
+    ExprId out = product.factors.front();
+    for (size_t i = 1; i < product.factors.size(); ++i)
+      out = make_op(kernel_, Op::mul, kernel_.expr(out).type, {out, product.factors[i]});
+    for (ExprId divisor : product.divisors)
+      out = make_op(kernel_, Op::div, kernel_.expr(out).type, {out, divisor});
+    return out;
+  }
+
+  // Where the element is a product, its factors are put together by the side that they belong to.
+  void sort_factors() {
+    Product all, left, right;
+    factors_of(nest_.step.value, all);
+    bool fits = true;
+    const auto sort = [&](std::vector<ExprId> Product::*list) {
+      for (ExprId id : all.*list) {
+        const AxisSet axes = kernel_.expr(id).axes;
+        fits = fits && ((axes & rows_).empty() || (axes & columns_).empty());
+        ((axes & columns_).empty() ? left.*list : right.*list).push_back(id);
+      }
+    };
+    sort(&Product::factors);
+    sort(&Product::divisors);
+    if (fits && !left.factors.empty() && !right.factors.empty())
+      nest_.step.value =
+          make_op(kernel_, Op::mul, kernel_.expr(nest_.step.value).type, {value_of(left), value_of(right)});
+  }
+
+  // The largest parts of the element that belong to one side: there is one on each.
+  bool split(ExprId id) {
+    const Expr e = kernel_.expr(id);
+    const bool on_left = !(e.axes & rows_).empty(), on_right = !(e.axes & columns_).empty();
+    if (on_left && on_right)
+      return (is_scalar_op(e.op) || e.op == Op::cast) &&
+             std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return split(arg); });
+    if (!on_left && !on_right)
+      return e.op == Op::constant || e.op == Op::scalar;
+    ExprId &known = on_left ? left_ : right_;
+    if (known == kNone)
+      known = id;
+    return e.type != Type::boolean && same(kernel_, known, id);
+  }
+
+  bool find_factors() {
+    sort_factors();
+    return split(nest_.step.value) && left_ != kNone && right_ != kNone && condition_fits();
+  }
+
+  // Rows alone may say which steps they take. What the columns give is found for all rows of a tile, so also where none
+  // asked for it: it must be there and be harmless.
+  bool condition_fits() const {
+    const ExprId condition = nest_.step.condition;
+    if (condition == kNone)
+      return true;
+    bool fits = (kernel_.expr(condition).axes & columns_).empty();
+    walk(kernel_, right_, [&](ExprId id) {
+      const Expr &e = kernel_.expr(id);
+      const bool divides = (e.op == Op::div || e.op == Op::rem) && !is_floating(e.type);
+      fits = fits && !divides && e.op != Op::element && e.coords.empty();
+      return fits;
+    });
+    return fits;
+  }
+
+  VarId factor(const std::string &name, ExprId value) {
+    Var var;
+    var.name = name;
+    var.type = kernel_.expr(value).type;
+    var.axes = kernel_.expr(value).axes;
+    const VarId id = add_var(kernel_, std::move(var));
+    plan_.storage.resize(kernel_.vars.size());
+    return id;
+  }
+
+  int rebuild() {
+    Contraction found;
+    found.left = factor("left", left_);
+    found.right = factor("right", right_);
+    found.total = nest_.step.target;
+    const ExprId read_left = make_read(kernel_, found.left), read_right = make_read(kernel_, found.right);
+    PlanNode step = nest_.step;
+    step.value = replace(kernel_, step.value, [&](ExprId id) {
+      return same(kernel_, id, left_) ? read_left : same(kernel_, id, right_) ? read_right : kNone;
+    });
+    found.pairs = takes_pairs(step);
+    std::vector<PlanNode> element = {make_assign(kernel_, found.left, left_, step.place),
+                                     make_assign(kernel_, found.right, right_, step.place), std::move(step)};
+    nest_.body[nest_.fold] = wrapped(nest_.depth, std::move(element));
+    std::vector<PlanNode> loops = put_in_order(found);
+    const int shared = static_cast<int>(loops.size()) - found.rows - found.columns;
+    loops[static_cast<size_t>(shared)].contraction = found;
+    root_ = wrapped(loops, std::move(nest_.body));
+    return shared;
+  }
+
+  // Is it a sum of products of numbers that 16 bits can hold?
+  bool takes_pairs(const PlanNode &step) const {
+    const Bounds words = bounds_of(Type::i16);
+    const auto is_short = [&](ExprId id) {
+      const Expr &e = kernel_.expr(id);
+      return e.type == Type::i32 && e.bounds.low >= words.low && e.bounds.high <= words.high;
+    };
+    const Expr &product = kernel_.expr(step.value);
+    const auto is_factor = [&](ExprId id) { return kernel_.expr(id).op == Op::read; };
+    return step.monoid == Monoid::sum && step.condition == kNone && kernel_.vars[step.target].type == Type::i32 &&
+           product.op == Op::mul && std::all_of(product.args.begin(), product.args.end(), is_factor) &&
+           is_short(left_) && is_short(right_);
+  }
+
+  std::vector<PlanNode> put_in_order(Contraction &found) const {
+    std::vector<PlanNode> shared, rows, columns, innermost;
+    for (const PlanNode &loop : nest_.loops) {
+      const bool is_steps = loop.kind == PlanNode::Kind::steps;
+      auto &list = is_steps || !(rows_ | columns_).contains(loop.axis) ? shared
+                   : rows_.contains(loop.axis)                         ? rows
+                   : loop.axis == column_                              ? innermost
+                                                                       : columns;
+      list.push_back(loop);
+    }
+    found.rows = static_cast<int>(rows.size());
+    found.columns = static_cast<int>(columns.size()) + 1;
+    for (const auto &list : {rows, columns, innermost})
+      shared.insert(shared.end(), list.begin(), list.end());
+    return shared;
+  }
+
+  Plan &plan_;
+  Kernel &kernel_;
+  PlanNode &root_;
+  Nest nest_;
+  AxisId column_ = kNone; // of neighbours in the result
+  AxisSet rows_, columns_;
+  ExprId left_ = kNone, right_ = kNone;
+};
+
+std::vector<const PlanNode *> loops_of(const PlanNode &nest) {
+  return leading_loops(nest, nest.contraction->rows + nest.contraction->columns);
+}
+
+// Is it an axis of the loops around the statements?
+bool loops_over(const Phase &phase, AxisId axis) {
+  const std::vector<const PlanNode *> loops = leading_loops(phase.nodes.front(), phase.split);
+  return std::any_of(loops.begin(), loops.end(),
+                     [&](const PlanNode *loop) { return loop->kind == PlanNode::Kind::loop && loop->axis == axis; });
+}
+
+std::vector<AxisId> rows_of(const PlanNode &nest) {
+  std::vector<AxisId> out;
+  for (const PlanNode *loop : leading_loops(nest, nest.contraction->rows))
+    out.push_back(loop->axis);
+  return out;
+}
+
+// Makes a phase one; false: it is none.
+bool contract(Plan &plan, Phase &phase) {
+  const std::optional<int> shared = Contractions(plan, phase.nodes.front()).run();
+  if (!shared)
+    return false;
+  phase.kind = Phase::Kind::contracted;
+  phase.split = *shared;
+  const PlanNode &columns = column_loop(nest_of(phase));
+  phase.lane = columns.axis;
+  return LaneAnalysis(plan).possible(columns);
+}
+
+} // namespace
+
+bool make_contraction(Plan &plan, PlanNode &rows) {
+  return Contractions(plan, rows).run() == 0 && LaneAnalysis(plan).possible(column_loop(rows));
+}
+
+const PlanNode &nest_of(const Phase &phase) { return *leading_loops(phase.nodes.front(), phase.split + 1).back(); }
+
+const PlanNode &column_loop(const PlanNode &nest) { return *loops_of(nest).back(); }
+PlanNode &column_loop(PlanNode &nest) { return const_cast<PlanNode &>(column_loop(std::as_const(nest))); }
+
+namespace {
+
+// The list inside so many loops that stand around each other, and those.
+const Nodes &inner_list(const Phase &phase, int count, Nodes &loops) {
+  const std::vector<const PlanNode *> around = leading_loops(phase.nodes.front(), count);
+  for (const PlanNode *loop : around)
+    loops.push_back(without_body(*loop));
+  return around.back()->body;
+}
+
+bool keeps_no_arrays(const Plan &plan) {
+  for (size_t v = 0; v < plan.storage.size(); ++v)
+    if (plan.storage[v].kind == Storage::Kind::program && !plan.kernel.vars[v].array.empty())
+      return false;
+  return true;
+}
+
+// What stands in the loops around a contraction: before it, it, and after it.
+struct Parts {
+  Nodes before, alone, after;
+};
+
+// What comes before comes after, where that is as well: one phase less.
+void move_back(const Kernel &kernel, Parts &parts) {
+  if (!may_exchange(accesses_of(kernel, parts.before), accesses_of(kernel, parts.alone)))
+    return;
+  parts.before.insert(parts.before.end(), parts.after.begin(), parts.after.end());
+  parts.after = std::exchange(parts.before, {});
+}
+
+// The plan in which the parts of the phase are phases; none where the second is no contraction then.
+std::optional<Plan> in_phases(Plan plan, size_t phase, const Nodes &loops, Parts parts) {
+  move_back(plan.kernel, parts);
+  std::vector<Phase> phases;
+  size_t alone = phase;
+  for (const Nodes *list : {&parts.before, &parts.alone, &parts.after}) {
+    if (list->empty())
+      continue;
+    if (list == &parts.alone)
+      alone += phases.size();
+    phases.push_back(plan.phases[phase]);
+    phases.back().nodes = {wrapped(loops, *list)};
+    phases.back().split = leading_parallel_loops(phases.back().nodes.front());
+  }
+  const auto place = plan.phases.erase(plan.phases.begin() + static_cast<std::ptrdiff_t>(phase));
+  plan.phases.insert(place, phases.begin(), phases.end());
+  place_variables(plan);
+  Plan contracted = plan;
+  Phase &middle = contracted.phases[alone];
+  const bool fits = keeps_no_arrays(plan) && contract(contracted, middle) && middle.split == 0;
+  return fits ? std::optional(std::move(plan)) : std::nullopt;
+}
+
+// The plan in which the contraction in statement `at` of the phase's list is a phase of its own, with what stands in
+// its loop if it can be. None where there is none.
+std::optional<Plan> part(const Plan &plan, size_t phase, int around, size_t at) {
+  Nodes loops;
+  const Nodes list = inner_list(plan.phases[phase], around, loops);
+  const auto here = list.begin() + static_cast<std::ptrdiff_t>(at);
+  const Parts parts = {Nodes(list.begin(), here), {*here}, Nodes(here + 1, list.end())};
+  if (is_parallel_loop(*here) && list.size() > 1)
+    if (std::optional<Plan> whole = in_phases(plan, phase, loops, parts))
+      return whole;
+  Plan other = plan;
+  const std::optional<FoldAlone> fold = take_out_fold(other, *here);
+  if (!fold)
+    return std::nullopt;
+  Parts taken = {parts.before, {fold->alone}, parts.after};
+  taken.after.insert(taken.after.begin(), fold->rest.begin(), fold->rest.end());
+  return in_phases(std::move(other), phase, loops, taken);
+}
+
+// The first contraction beside other statements.
+std::optional<Plan> part_any(const Plan &plan, size_t phase) {
+  for (int around : work_lists(plan.phases[phase])) {
+    Nodes loops;
+    const Nodes &list = inner_list(plan.phases[phase], around, loops);
+    if (std::any_of(list.begin(), list.end(), jumps_out))
+      return std::nullopt;
+    for (size_t at = 0; at < list.size(); ++at)
+      if (list[at].kind == PlanNode::Kind::loop && contains_loop(list[at].body))
+        if (std::optional<Plan> parted = part(plan, phase, around, at))
+          return parted;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+void part_contractions(Plan &plan) {
+  if (!wants_lanes(plan.kernel))
+    return;
+  for (size_t phase = 0; phase < plan.phases.size(); ++phase)
+    if (plan.phases[phase].kind == Phase::Kind::parallel)
+      if (std::optional<Plan> parted = part_any(plan, phase))
+        plan = std::move(*parted); // what came before it is a phase without one, and what comes after is asked next
+}
+
+std::string contraction_words(const Plan &plan, const PlanNode &nest) {
+  std::vector<std::string> names;
+  for (const PlanNode *loop : loops_of(nest))
+    names.push_back(name_of_loop(plan.kernel, *loop));
+  const auto columns = names.begin() + nest.contraction->rows;
+  return "tiles of " + join(std::vector<std::string>(names.begin(), columns), "*") + " x " +
+         join(std::vector<std::string>(columns, names.end()), "*") +
+         (nest.contraction->pairs ? ", pairs of numbers at a time" : "");
+}
+
+std::string contraction_words(const Plan &plan, const Phase &phase) {
+  std::vector<std::string> shared;
+  for (const PlanNode *loop : leading_loops(phase.nodes.front(), phase.split))
+    shared.push_back(name_of_loop(plan.kernel, *loop));
+  return contraction_words(plan, nest_of(phase)) + (shared.empty() ? "" : ", for each " + join(shared, ", "));
+}
+
+std::string row_contraction_words(const Plan &plan, const Phase &phase) {
+  std::vector<std::string> tiles;
+  std::string rows;
+  if (phase.kind == Phase::Kind::parallel)
+    for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
+      if (!n.contraction)
+        return;
+      tiles.push_back(contraction_words(plan, n));
+      rows = plan.kernel.axes[n.axis].name;
+    });
+  return tiles.empty() ? "" : ", by parts of " + rows + ": " + join(tiles, " and ") + " are folded in registers";
+}
+
+void find_contractions(Plan &plan) {
+  if (!wants_lanes(plan.kernel))
+    return;
+  for (size_t i = 0; i < plan.phases.size(); ++i) {
+    if (plan.phases[i].kind != Phase::Kind::parallel)
+      continue;
+    const AxisId lane = plan.phases[i].lane;
+    Plan contracted = plan;
+    if (!contract(contracted, contracted.phases[i]))
+      continue;
+    if (!loops_over(plan.phases[i], lane)) { // neighbours lie along the depth
+      const ExprId many = have_at_least(plan.kernel, rows_of(nest_of(contracted.phases[i])), kManyRows);
+      add_alternative(plan, i, many);
+      plan.phases[i + 1].whole = true;
+      contracted = plan;
+      contract(contracted, contracted.phases[i++]);
+    }
+    plan = std::move(contracted);
+  }
+}
+
+} // namespace kgen

@@ -1,0 +1,52 @@
+// How the threads of a CUDA map reach memory. Along the lanes, a thread takes the elements of several neighbouring
+// positions, so that one access moves 16 bytes where arrays and rows begin at multiples of that. Where arrays lie the
+// other way round, a block takes a tile of both axes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/index/lanes.h"
+
+namespace kgen {
+
+constexpr int kAccessBytes = 16;  // the widest access of a thread
+constexpr int kMostTogether = 16; // positions that it takes
+
+// An access whose elements of neighbouring positions are neighbours in memory.
+struct PackedAccess {
+  int fields = 1;            // elements of the array for one position
+  int field = 0;             // which of them
+  std::vector<AxisId> inner; // dimensions whose coordinates tell the field
+  std::optional<Size> unit;  // a stride argument that must be 1
+  std::vector<Size> strides; // elements from row to row: must be multiples of an access
+};
+
+std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &lanes, VarId var,
+                                          const std::vector<Coordinate> &coords, AxisId lane);
+
+// Bytes of an access where the arrays begin at multiples of kAccessBytes.
+int access_bytes(int bytes_together);
+
+// The positions that a thread takes of the loop; 1 where it takes them one by one.
+int positions_together(const Plan &plan, const PlanNode &loop);
+
+constexpr int kTileBytes = 48 * 1024; // the shared memory that a block has without asking
+
+// A map over two of the loops of a work list, some of whose arrays have neighbours along the one, some along the other.
+struct Crossing {
+  const PlanNode *other = nullptr; // the loop that crosses the last one
+  int side = 32;                   // positions of a tile along both
+};
+std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanNode *> &chain);
+
+// What the threads of a map do beyond one position each, for readers: ", 4 a thread where ...", or the blocks of a
+// fold; empty: nothing.
+std::string thread_words(const Plan &plan, const Phase &phase);
+
+// Must the access go through a tile: are its neighbours along the other axis?
+bool is_crossing(const LaneAnalysis &lanes, VarId var, const std::vector<Coordinate> &coords, AxisId lane,
+                 AxisId other);
+
+} // namespace kgen

@@ -1,0 +1,595 @@
+// Greedy loop fusion. For the first statement that still lacks a loop, the axis is taken that lets most statements
+// join; statements that cannot join move before the loop when nothing in it concerns them, else after it.
+#include "plan/tree/tree.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "plan/index/access.h"
+#include "plan/index/counted.h"
+#include "plan/index/exprs.h"
+#include "plan/index/limits.h"
+#include "plan/index/order.h"
+#include "plan/tree/tree_items.h"
+#include "support/check.h"
+
+namespace kgen {
+namespace {
+
+class Builder {
+public:
+  Builder(Kernel &kernel, const std::vector<AxisId> &order, Fusion fusion, Numbers numbers)
+      : kernel_(kernel), order_(order), fusion_(fusion), numbers_(numbers), limits_(kernel) {}
+
+  std::vector<PlanNode> build(std::vector<PlanNode> program) {
+    uses_.clear();
+    settings_.clear();
+    for (const PlanNode &node : program)
+      for (const Access &a : accesses_of(kernel_, node)) {
+        ++uses_[a.var];
+        settings_[a.var] += a.write;
+      }
+    limits_.find(program);
+    return level(items_of(std::move(program)), AxisSet());
+  }
+
+private:
+  struct Group {
+    std::vector<TreeItem> before, members, after;
+  };
+
+  std::vector<TreeItem> items_of(std::vector<PlanNode> nodes) const {
+    const std::map<size_t, size_t> loop_of = find_starts(kernel_, nodes, uses_);
+    std::map<size_t, std::vector<PlanNode>> starts;
+    for (const auto &[start, loop] : loop_of)
+      starts[loop].push_back(std::move(nodes[start]));
+    std::vector<TreeItem> out;
+    for (size_t i = 0; i < nodes.size(); ++i) {
+      if (loop_of.count(i) != 0)
+        continue;
+      PlanNode &node = nodes[i];
+      std::vector<Access> accesses = accesses_of(kernel_, node);
+      for (const PlanNode &start : starts[i])
+        for (const Access &a : accesses_of(kernel_, start))
+          accesses.push_back(a);
+      const bool local = node.target != kNone && kernel_.vars[node.target].kind == Var::Kind::local;
+      const bool jumps = jumps_out(node);
+      out.push_back({std::move(node), std::move(starts[i]), std::move(accesses), local, jumps});
+    }
+    return out;
+  }
+
+  std::vector<PlanNode> level(std::vector<TreeItem> items, AxisSet open) {
+    std::vector<PlanNode> out;
+    while (!items.empty()) {
+      const auto waiting = std::find_if(items.begin(), items.end(),
+                                        [&](const TreeItem &item) { return !candidates(item, open).empty(); });
+      if (waiting == items.end()) {
+        for (TreeItem &item : items)
+          close(std::move(item), open, out);
+        break;
+      }
+      // Within loops what stands before is done first; at the top it may be drawn into the loop (see absorbable).
+      if (!open.empty()) {
+        for (auto item = items.begin(); item != waiting; ++item)
+          close(std::move(*item), open, out);
+        items.erase(items.begin(), waiting);
+      }
+      const AxisId axis = choose_axis(items, find_leader(items, open), open);
+      Group group = form_group(items, axis, open);
+      for (PlanNode &node : level(std::move(group.before), open))
+        out.push_back(std::move(node));
+      out.push_back(loop(std::move(group.members), axis, open));
+      items = std::move(group.after);
+    }
+    return out;
+  }
+
+  void close(TreeItem item, AxisSet open, std::vector<PlanNode> &out) {
+    for (PlanNode &start : item.starts)
+      out.push_back(std::move(start));
+    out.push_back(close(std::move(item.node), open));
+  }
+
+  // A statement whose loops are all open; the statements inside get theirs.
+  PlanNode close(PlanNode node, AxisSet open) {
+    if (is_composite(node)) {
+      KGEN_CHECK(open.contains(node.lanes)); // a condition stands inside the loops over its axes
+      node.body = level(items_of(std::move(node.body)), open);
+      node.otherwise = level(items_of(std::move(node.otherwise)), open);
+      node.step = level(items_of(std::move(node.step)), open);
+    }
+    return node;
+  }
+
+  PlanNode loop(std::vector<TreeItem> members, AxisId axis, AxisSet open) {
+    PlanNode node;
+    node.kind = PlanNode::Kind::loop;
+    node.axis = axis;
+    node.place = members.front().node.place;
+    node.limits = loop_limits(members.front(), axis);
+    for (TreeItem &item : members)
+      if (is_composite(item.node) && !limits_.ends_alike(item.node, axis, private_to(item))) {
+        item.node = limits_.guarded(std::move(item.node), axis, node.limits);
+        item.jumps = jumps_out(item.node);
+      }
+    for (const TreeItem &item : members)
+      for_each_node(item.node, [&](const PlanNode &n) {
+        if (n.kind == PlanNode::Kind::scan_step && n.axis == axis) {
+          node.order = PlanNode::Order::ordered;
+          node.reversed = n.reverse;
+        } else if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(axis) &&
+                   node.order == PlanNode::Order::parallel) {
+          node.order = PlanNode::Order::reduction;
+        }
+      });
+    node.body = level(std::move(members), open | AxisSet::of(axis));
+    return node;
+  }
+
+  // Axes whose loop may be opened around the statement now.
+  AxisSet candidates(const TreeItem &item, AxisSet open) const {
+    AxisSet out;
+    const PlanNode &node = item.node;
+    if (is_jump(node) || (item.jumps && (node.lanes - open).empty()))
+      return out; // a loop around it would take the jump
+    if (!is_composite(node)) {
+      AxisSet lanes = node.lanes - open;
+      const AxisSet kept = lanes - node.reduced;
+      if (node.kind == PlanNode::Kind::fold_step && !kept.empty())
+        lanes = kept;
+      // A scan goes along its own axis last, so that the carry is one value.
+      if (node.kind == PlanNode::Kind::scan_step && !(lanes - AxisSet::of(node.axis)).empty())
+        lanes -= AxisSet::of(node.axis);
+      out = lanes;
+    } else {
+      AxisSet all = lanes_inside(node) - open;
+      for (AxisId axis : all.list())
+        if (may_surround(item, axis, open))
+          out |= AxisSet::of(axis);
+      const AxisSet needed = (node.lanes - open) & out;
+      if (!needed.empty())
+        out = needed;
+    }
+    for (AxisId axis : out.list()) {
+      const Axis &a = kernel_.axes[axis];
+      if (a.ragged != kNone && !open.contains(a.over))
+        out -= AxisSet::of(axis);
+    }
+    return out;
+  }
+
+  static AxisSet lanes_inside(const PlanNode &node) {
+    AxisSet all;
+    for_each_node(node, [&](const PlanNode &n) { all |= n.lanes; });
+    return all;
+  }
+
+  // May a loop over `axis` stand around this compound statement? All inside must go along it, or be private to it.
+  bool may_surround(const TreeItem &item, AxisId axis, AxisSet open) const {
+    const bool differs = (item.node.lanes | jump_lanes(item.node)).contains(axis);
+    if (!item.starts.empty() && !open.empty() && !differs && shares_rounds(kernel_, item.node, axis))
+      return false;
+    const IsPrivate is_private = private_to(item);
+    bool fits = true;
+    for_each_node(item.node, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::steps && window_moves(item, axis, n.grid))
+        fits = false;
+      if (is_composite(n) || is_jump(n))
+        return;
+      if (n.kind == PlanNode::Kind::fold_step && n.reduced.contains(axis))
+        fits = false;
+      if (n.kind == PlanNode::Kind::scan_step && n.axis == axis)
+        fits = false;
+      if (!n.lanes.contains(axis) && !is_private(n.target))
+        fits = false;
+    });
+    if (!fits)
+      return false;
+    // A scatter meets itself at other points, but its additions may come in any order, and else it is one-to-one.
+    for (const Access &a : item.accesses)
+      for (const Access &b : item.accesses)
+        if (&a != &b && conflict(a, b) && !(a.aligned.contains(axis) && b.aligned.contains(axis)) &&
+            !(is_private(a.var) && !kernel_.vars[a.var].axes.contains(axis)))
+          return false;
+    // All statements inside must have the same lanes along it, or be guarded.
+    return differs || limits_.ends_alike(item.node, axis, is_private);
+  }
+
+  // The locals that no other statement touches.
+  IsPrivate private_to(const TreeItem &item) const {
+    std::map<VarId, int> inside;
+    for (const Access &a : item.accesses)
+      ++inside[a.var];
+    return [this, inside = std::move(inside)](VarId var) {
+      const auto count = inside.find(var);
+      return kernel_.vars[var].kind == Var::Kind::local && count != inside.end() && count->second == uses_.at(var);
+    };
+  }
+
+  // The axes of the conditions under which a statement inside ends a round of a loop around it.
+  static AxisSet jump_lanes(const PlanNode &node) {
+    AxisSet out;
+    for (const std::vector<PlanNode> *list : {&node.body, &node.otherwise})
+      for (const PlanNode &child : *list)
+        if (child.kind == PlanNode::Kind::branch && jumps_out(child))
+          out |= child.lanes | jump_lanes(child);
+    return out;
+  }
+
+  LimitList loop_limits(const TreeItem &item, AxisId axis) const {
+    return limits_.of_loop(item.node, axis, private_to(item));
+  }
+
+  bool window_moves(const TreeItem &item, AxisId axis, GridId grid) const {
+    const std::string &name = kernel_.grid[grid].name;
+    auto moves = [&](const Size &s) { return mentions(s, Size::Op::grid, name); };
+    const Axis &a = kernel_.axes[axis];
+    if (moves(a.start) || moves(a.size) || moves(a.block))
+      return true;
+    for (const Access &access : item.accesses)
+      for (const Dim &dim : kernel_.vars[access.var].dims)
+        if (dim.axis == axis && (moves(dim.start) || moves(dim.block)))
+          return true;
+    return false;
+  }
+
+  // The first statement that still needs a loop, one of weight if there is any: what is light follows. So do locals of
+  // fewer axes than those that read them, whose nest goes as arrays lie.
+  size_t find_leader(const std::vector<TreeItem> &items, AxisSet open) const {
+    size_t first = items.size(), smaller = items.size();
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (candidates(items[i], open).empty())
+        continue;
+      if (is_light_local(kernel_, items[i]))
+        first = std::min(first, i);
+      else if (has_larger_reader(items, i))
+        smaller = std::min(smaller, i);
+      else
+        return i;
+    }
+    return smaller < items.size() ? smaller : first;
+  }
+
+  AxisId choose_axis(const std::vector<TreeItem> &items, size_t leader, AxisSet open) const {
+    const AxisSet possible = candidates(items[leader], open);
+    if (possible.list().size() == 1)
+      return possible.list().front();
+    AxisId best = kNone;
+    size_t best_size = 0;
+    for (AxisId axis : order_) {
+      if (!possible.contains(axis))
+        continue;
+      const Group group = form_group(items, axis, open);
+      size_t size = 0;
+      for (size_t m = 0; m < group.members.size(); ++m)
+        size += !is_light_local(kernel_, group.members[m]) && !has_larger_reader(group.members, m);
+      if (best == kNone || size > best_size)
+        best = axis, best_size = size;
+    }
+    return best;
+  }
+
+  bool may_join(const TreeItem &item, AxisId axis, AxisSet open) const {
+    if (!candidates(item, open).contains(axis)) {
+      // Candidates name the preferred axes only; other lanes may be opened first when they are kept ones.
+      if (is_composite(item.node) && !item.jumps) {
+        const Axis &a = kernel_.axes[axis];
+        const bool ragged_ok = a.ragged == kNone || open.contains(a.over);
+        return ragged_ok && lanes_inside(item.node).contains(axis) && may_surround(item, axis, open);
+      }
+      return false;
+    }
+    return true;
+  }
+
+  // A local that all lanes share, computed by plain statements: each iteration may compute it for itself.
+  bool absorbable(const TreeItem &item) const {
+    bool plain = !item.jumps && !(numbers_ == Numbers::before && is_number(item));
+    for_each_node(item.node, [&](const PlanNode &n) {
+      if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init ||
+          n.kind == PlanNode::Kind::scan_step || n.kind == PlanNode::Kind::scan_init ||
+          n.kind == PlanNode::Kind::steps || !n.lanes.empty())
+        plain = false;
+      if (n.target != kNone && kernel_.vars[n.target].kind != Var::Kind::local)
+        plain = false;
+    });
+    return plain;
+  }
+
+  // Is it set once, and made of constants, arguments and sizes alone?
+  bool is_number(const TreeItem &item) const {
+    const PlanNode &n = item.node;
+    return n.kind == PlanNode::Kind::assign && n.indices.empty() && settings_.at(n.target) == 1 &&
+           item.accesses.size() == 1;
+  }
+
+  Group form_group(const std::vector<TreeItem> &items, AxisId axis, AxisSet open) const {
+    if (fusion_ == Fusion::none)
+      return alone(items, axis, open);
+    std::set<size_t> banned;
+    for (;;) {
+      std::vector<size_t> before, members, after, absorbed;
+      split(items, axis, open, banned, before, members, after, absorbed);
+      // What was drawn in must be used nowhere else.
+      std::map<VarId, int> inside;
+      for (size_t i : members)
+        for (const Access &a : items[i].accesses)
+          ++inside[a.var];
+      bool stable = true;
+      for (size_t i : absorbed)
+        for (const Access &a : items[i].accesses)
+          if (a.write && inside[a.var] != uses_.at(a.var)) {
+            banned.insert(i);
+            stable = false;
+          }
+      if (!stable)
+        continue;
+      Group group;
+      for (size_t i : before)
+        group.before.push_back(items[i]);
+      for (size_t i : members)
+        group.members.push_back(items[i]);
+      for (size_t i : after)
+        group.after.push_back(items[i]);
+      return group;
+    }
+  }
+
+  // The first statement that takes the loop; those before it take none and stay where they are. What follows a `break`
+  // or `continue` of single lanes stands in the same round.
+  Group alone(const std::vector<TreeItem> &items, AxisId axis, AxisSet open) const {
+    Group group;
+    bool same_round = true;
+    for (const TreeItem &item : items) {
+      const bool joins = may_join(item, axis, open);
+      if (group.members.empty() && !joins) {
+        group.before.push_back(item);
+        continue;
+      }
+      same_round = joins && (group.members.empty() || same_round);
+      (same_round ? group.members : group.after).push_back(item);
+      same_round = same_round && group.members.front().jumps;
+    }
+    return group;
+  }
+
+  void split(const std::vector<TreeItem> &items, AxisId axis, AxisSet open, const std::set<size_t> &banned,
+             std::vector<size_t> &before, std::vector<size_t> &members, std::vector<size_t> &after,
+             std::vector<size_t> &absorbed) const {
+    const TreeItem *head = nullptr;
+    LimitList limits;         // of the head
+    std::set<VarId> drawn;    // locals of absorbed statements: private to each iteration
+    std::set<int> directions; // of scans
+    std::set<VarId> turned;   // what comes of scans in the other direction, which go before
+    Meeting meeting;
+    Touched inside(axis), behind(axis);
+    for (size_t i = 0; i < items.size(); ++i) {
+      const TreeItem &item = items[i];
+      const int direction = direction_of(item.node, axis);
+      const bool absorb = open.empty() && banned.count(i) == 0 && absorbable(item);
+      const bool early = behind.may_exchange(item.accesses, item.jumps);
+      const bool turns = direction != 0 && directions.count(-direction) != 0;
+      const bool follows = reads_of(item, turned) && inside.may_exchange(item.accesses, item.jumps);
+      const bool joins =
+          early && !turns && !follows && (!open.empty() || !meeting.keeps_out(item, axis)) &&
+          inside.may_share_loop(item.accesses, drawn) &&
+          (absorb || (may_join(item, axis, open) && (head == nullptr || limits == loop_limits(item, axis))));
+      if (joins) {
+        members.push_back(i);
+        directions.insert(direction);
+        meeting.add(item, axis);
+        if (absorb) {
+          absorbed.push_back(i);
+          for (const Access &a : item.accesses)
+            if (a.write)
+              drawn.insert(a.var);
+        } else if (head == nullptr) {
+          head = &item;
+          limits = loop_limits(item, axis);
+        }
+        inside.add(item.accesses, item.jumps);
+      } else if (early && inside.may_exchange(item.accesses, item.jumps)) {
+        before.push_back(i);
+        for (const Access &a : item.accesses)
+          if (a.write && (turns || follows))
+            turned.insert(a.memory);
+      } else {
+        after.push_back(i);
+        behind.add(item.accesses, item.jumps);
+      }
+    }
+    leave_to_readers(items, inside, members, after);
+    stay_behind(items, axis, before, members, after);
+    start_late(items, before, members, after);
+    start_next_to(items, before);
+  }
+
+  // A fold that stood behind the loop and is read there, such as a maximum by its exponentials, does not move before
+  // it. Nor do the statements around it, but for those that the loop needs before it.
+  static void stay_behind(const std::vector<TreeItem> &items, AxisId axis, std::vector<size_t> &before,
+                          const std::vector<size_t> &members, std::vector<size_t> &after) {
+    const auto moves = [&](size_t i) { return i > members.front() && !starts_fold(items[i].node); };
+    std::set<VarId> found, written;
+    for (size_t i : before) {
+      if (!moves(i))
+        continue;
+      if (items[i].node.kind == PlanNode::Kind::fold_step)
+        found.insert(items[i].node.target);
+      for (const Access &a : items[i].accesses)
+        if (a.write)
+          written.insert(a.memory);
+    }
+    const auto reads_any = [&](const std::vector<size_t> &list, const std::set<VarId> &memory) {
+      return std::any_of(list.begin(), list.end(), [&](size_t i) { return reads_of(items[i], memory); });
+    };
+    if (!reads_any(after, found) || reads_any(members, written))
+      return;
+    Touched stays(axis);
+    std::set<size_t> left;
+    for (size_t i = items.size(); i-- > members.front();) {
+      const bool waits = std::find(before.begin(), before.end(), i) != before.end();
+      if (waits && moves(i) && stays.may_exchange(items[i].accesses, items[i].jumps))
+        left.insert(i);
+      else if (waits || std::find(members.begin(), members.end(), i) != members.end())
+        stays.add(items[i].accesses, items[i].jumps);
+    }
+    std::erase_if(before, [&](size_t i) { return left.count(i) != 0; });
+    after.insert(after.end(), left.begin(), left.end());
+    std::sort(after.begin(), after.end());
+  }
+
+  // What starts a fold waits for its steps.
+  void start_late(const std::vector<TreeItem> &items, std::vector<size_t> &before, const std::vector<size_t> &members,
+                  std::vector<size_t> &after) const {
+    std::map<VarId, int> touched;
+    for (const std::vector<size_t> *list : {&std::as_const(before), &members})
+      for (size_t i : *list)
+        for (const Access &a : items[i].accesses)
+          ++touched[a.var];
+    const auto alone = [&](const TreeItem &start) {
+      const VarId best = start.node.partner;
+      return touched[start.node.target] == 1 && (best == kNone || touched[best] == 1);
+    };
+    std::vector<size_t> late;
+    for (size_t i : before)
+      if (starts_fold(items[i].node) && alone(items[i]))
+        late.push_back(i);
+    if (late.empty())
+      return;
+    std::erase_if(before, [&](size_t i) { return std::find(late.begin(), late.end(), i) != late.end(); });
+    after.insert(after.end(), late.begin(), late.end());
+    std::sort(after.begin(), after.end());
+  }
+
+  // What starts a fold or scan of the loop stands right before it.
+  static void start_next_to(const std::vector<TreeItem> &items, std::vector<size_t> &before) {
+    std::map<VarId, int> touched;
+    for (size_t i : before)
+      for (const Access &a : items[i].accesses)
+        ++touched[a.var];
+    std::stable_partition(before.begin(), before.end(), [&](size_t i) {
+      const PlanNode &node = items[i].node;
+      const bool alone = touched[node.target] == 1 && (node.partner == kNone || touched[node.partner] == 1);
+      return !(starts_fold(node) && alone);
+    });
+  }
+
+  // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
+  // cheaper. Or made of one that serves nothing else, which goes with it.
+  bool only_follows(const std::vector<TreeItem> &items, const std::vector<size_t> &members, size_t at) const {
+    const TreeItem &item = items[at];
+    const auto goes_along = [&](VarId var) {
+      return kernel_.vars[var].kind == Var::Kind::local && std::all_of(members.begin(), members.end(), [&](size_t m) {
+               const TreeItem &other = items[m];
+               const bool sets = other.node.kind == PlanNode::Kind::assign && other.node.target == var;
+               return &other == &item || sets || !reads_of(other, {var});
+             });
+    };
+    for (size_t m : members) {
+      if (m > at && !may_exchange(item.accesses, items[m].accesses))
+        return false;
+      for (const Access &other : items[m].accesses)
+        for (const Access &own : item.accesses) {
+          const AxisSet axes = kernel_.vars[own.var].axes;
+          const bool smaller = kernel_.vars[own.var].kind == Var::Kind::local && axes != item.node.lanes &&
+                               item.node.lanes.contains(axes);
+          if (&items[m] != &item && conflict(own, other) && (own.write || !(smaller || goes_along(own.var))))
+            return false;
+        }
+    }
+    return true;
+  }
+
+  // A local that no other statement of the loop touches is better computed, or started, where it is read.
+  void leave_to_readers(const std::vector<TreeItem> &items, Touched &inside, std::vector<size_t> &members,
+                        std::vector<size_t> &after) const {
+    std::vector<size_t> left;
+    for (size_t m = members.size(); m-- > 0 && members.size() > 1;) {
+      const TreeItem &item = items[members[m]];
+      if (!starts_or_sets(item.node) || !item.local_target ||
+          (!inside.may_exchange_member(item.accesses, item.jumps) && !only_follows(items, members, members[m])))
+        continue;
+      inside.remove(item.accesses, item.jumps);
+      left.push_back(members[m]);
+      members.erase(members.begin() + static_cast<std::ptrdiff_t>(m));
+    }
+    const std::set<size_t> together = read_behind(items, members, after);
+    for (size_t i : together)
+      inside.remove(items[i].accesses, items[i].jumps);
+    std::erase_if(members, [&](size_t i) { return together.count(i) != 0; });
+    left.insert(left.end(), together.begin(), together.end());
+    if (left.empty())
+      return;
+    after.insert(after.end(), left.begin(), left.end());
+    std::sort(after.begin(), after.end());
+  }
+
+  Kernel &kernel_;
+  const std::vector<AxisId> &order_;
+  const Fusion fusion_;
+  const Numbers numbers_;
+  std::map<VarId, int> uses_, settings_; // of each variable
+  Limits limits_;
+};
+
+} // namespace
+
+std::vector<AxisId> memory_order(const Kernel &kernel) {
+  const size_t count = kernel.axes.size();
+  std::vector<double> depth(count, 0), weight(count, 0);
+  for (const Var &var : kernel.vars) {
+    if (var.kind == Var::Kind::local || var.kind == Var::Kind::scratch)
+      continue;
+    const double w = var.kind == Var::Kind::output ? 2 : 1;
+    int from_end = 0;
+    for (auto dim = var.dims.rbegin(); dim != var.dims.rend(); ++dim) {
+      if (dim->axis == kNone)
+        continue;
+      depth[dim->axis] += w * from_end++;
+      weight[dim->axis] += w;
+    }
+  }
+  std::vector<AxisId> order(count);
+  for (size_t i = 0; i < count; ++i)
+    order[i] = static_cast<AxisId>(i);
+  std::stable_sort(order.begin(), order.end(), [&](AxisId a, AxisId b) {
+    const double da = weight[a] > 0 ? depth[a] / weight[a] : 0, db = weight[b] > 0 ? depth[b] / weight[b] : 0;
+    return da > db;
+  });
+  return order;
+}
+
+std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
+                                 Fusion fusion, Numbers numbers) {
+  return Builder(kernel, order, fusion, numbers).build(std::move(program));
+}
+
+bool is_parallel_loop(const PlanNode &node) {
+  return (node.kind == PlanNode::Kind::loop || node.kind == PlanNode::Kind::steps) &&
+         node.order == PlanNode::Order::parallel;
+}
+
+int leading_parallel_loops(const PlanNode &root) {
+  int count = 0;
+  for (const PlanNode *node = &root; is_parallel_loop(*node); node = &node->body.front()) {
+    ++count;
+    if (node->body.size() != 1)
+      break;
+  }
+  return count;
+}
+
+std::vector<const PlanNode *> leading_loops(const PlanNode &root, int count) {
+  std::vector<const PlanNode *> out;
+  for (const PlanNode *node = &root; count > 0; --count, node = &node->body.front())
+    out.push_back(node);
+  return out;
+}
+
+const std::string &name_of_loop(const Kernel &kernel, const PlanNode &loop) {
+  return loop.kind == PlanNode::Kind::steps ? kernel.grid[loop.grid].name : kernel.axes[loop.axis].name;
+}
+
+} // namespace kgen

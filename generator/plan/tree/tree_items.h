@@ -1,0 +1,50 @@
+// Statements that wait for their loops, and what the tree builder asks of them.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "plan/index/access.h"
+
+namespace kgen {
+
+// A statement with what it touches.
+struct TreeItem {
+  PlanNode node;
+  std::vector<PlanNode> starts; // of a loop: they stand right before it
+  std::vector<Access> accesses;
+  bool local_target = false;
+  bool jumps = false; // out of itself
+};
+
+bool reads_of(const TreeItem &item, const std::set<VarId> &memory);
+
+bool starts_fold(const PlanNode &node);
+bool starts_or_sets(const PlanNode &node);
+
+// Does it follow the statements that read it, whose nests go as arrays lie? What starts a fold, and what is quickly
+// computed, does.
+bool is_light_local(const Kernel &kernel, const TreeItem &item);
+// And so does a local that a statement of more axes reads. A fold only where it has no array in common with that: else
+// they had better stand in one nest.
+bool has_larger_reader(const std::vector<TreeItem> &items, size_t local);
+
+// Locals that are made of each other and of arguments alone, and are read behind the loop but by nothing else in it.
+std::set<size_t> read_behind(const std::vector<TreeItem> &items, const std::vector<size_t> &members,
+                             const std::vector<size_t> &after);
+
+// Of a scan along the axis: 1 or -1. The first of equals is found on the way up.
+int direction_of(const PlanNode &node, AxisId axis);
+
+// Scans and folds of one long axis that stands alone: in one loop, one worker would do both. Apart, many share each.
+class Meeting {
+public:
+  bool keeps_out(const TreeItem &item, AxisId axis) const;
+  void add(const TreeItem &item, AxisId axis);
+
+private:
+  bool folds_ = false, scans_ = false;
+  std::set<VarId> scanned_; // what comes of scans
+};
+
+} // namespace kgen

@@ -1,0 +1,104 @@
+#include "plan/variants/short_rows.h"
+
+#include <algorithm>
+#include <set>
+
+#include "plan/cut/share_lists.h"
+#include "plan/index/lanes.h"
+
+namespace kgen {
+namespace {
+
+bool may_be_short(const Axis &axis) {
+  return is_long_axis(axis, kShortRow) && axis.size.op == Size::Op::axis && !axis.derived && !axis.rest;
+}
+
+// Calls visit(loop, in_lanes) for the loops along rows: those that have further ones around them, of which one at least
+// goes in any order. `in_lanes`: is one around it the lanes of vectors?
+template <class Visit>
+void for_each_row(const Plan &plan, const std::set<const PlanNode *> &lanes, const PlanNode &node, bool many,
+                  bool in_lanes, const Visit &visit) {
+  if (node.kind == PlanNode::Kind::loop) {
+    if (many)
+      visit(node, in_lanes);
+    many = many || (node.order == PlanNode::Order::parallel && !plan.shares.contains(node.axis) &&
+                    is_long_axis(plan.kernel.axes[node.axis], kShortRow));
+  }
+  for (const auto *list : {&node.body, &node.otherwise, &node.step})
+    for (const PlanNode &child : *list)
+      for_each_row(plan, lanes, child, many, in_lanes || lanes.count(&node) != 0, visit);
+}
+
+// Those of phases that are another way for few sizes do not count.
+template <class Visit>
+void for_each_row(const Plan &plan, const std::set<const PlanNode *> &lanes, const Visit &visit) {
+  for (const Phase &phase : plan.phases)
+    for (const PlanNode &node : phase.nodes)
+      if (!phase.unless)
+        for_each_row(plan, lanes, node, false, false, visit);
+}
+
+// Of the loops that are lanes; at first of those whose lanes are folded.
+AxisSet rows_on_lanes(const Plan &plan, bool folded) {
+  AxisSet axes;
+  const std::set<const PlanNode *> lanes = LaneAnalysis(plan).choose();
+  for_each_row(plan, lanes, [&](const PlanNode &loop, bool) {
+    const bool folds =
+        std::any_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) { return folds_over(n, loop.axis); });
+    if (lanes.count(&loop) != 0 && (folds || !folded) && may_be_short(plan.kernel.axes[loop.axis]))
+      axes |= AxisSet::of(loop.axis);
+  });
+  return axes;
+}
+
+// Do short rows go side by side?
+bool has_rows_in_lanes_only(const Plan &plan) {
+  bool all = true;
+  for_each_row(plan, LaneAnalysis(plan).choose(), [&](const PlanNode &loop, bool in_lanes) {
+    all = all && (in_lanes || plan.kernel.axes[loop.axis].most == 0);
+  });
+  return all;
+}
+
+// Is what is kept of a short row an array of its own, one element a position? Others would be laid out for longer rows.
+bool keeps_rows_apart(const Plan &plan) {
+  return std::none_of(plan.storage.begin(), plan.storage.end(), [&](const Storage &storage) {
+    const bool short_row = std::any_of(storage.dims.begin(), storage.dims.end(),
+                                       [&](AxisId axis) { return plan.kernel.axes[axis].most > 0; });
+    return short_row && (storage.kind != Storage::Kind::array || storage.dims.size() > 1);
+  });
+}
+
+} // namespace
+
+std::string short_rows_condition(const Kernel &kernel, AxisSet axes, std::string (*name)(const std::string &axis)) {
+  std::string text;
+  for (AxisId axis : axes.list())
+    text += (text.empty() ? "" : " && ") + name(kernel.axes[axis].size.name) + " <= " + std::to_string(kShortRow);
+  return text;
+}
+
+std::vector<ShortRows> plan_short_rows(const Kernel &kernel, const Facts &facts, const Plan &plan) {
+  constexpr size_t kMostPlans = 2;
+  std::vector<ShortRows> plans; // the most special one last
+  if (!wants_lanes(kernel))
+    return plans;
+  Kernel known = kernel;
+  AxisSet axes;
+  while (plans.size() < kMostPlans) {
+    const AxisSet more = rows_on_lanes(plans.empty() ? plan : plans.back().plan, plans.empty());
+    if (more.empty())
+      break;
+    axes |= more;
+    for (AxisId axis : more.list())
+      known.axes[axis].most = kShortRow;
+    ShortRows rows{axes, make_plan(known, facts, TargetKind::openmp)};
+    if (!has_rows_in_lanes_only(rows.plan) || !keeps_rows_apart(rows.plan))
+      break;
+    plans.push_back(std::move(rows));
+  }
+  std::reverse(plans.begin(), plans.end());
+  return plans;
+}
+
+} // namespace kgen
