@@ -35,7 +35,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
         if (i < remaining) {
-          sum_x_w_scale_own += x_pack[i] * (float(int32_t(w_pack[i]) - int32_t(zero[n])) * scale[n]);
+          sum_x_w_scale_own +=
+              x_pack[i] * (static_cast<float>(int32_t(w_pack[i]) - int32_t(zero[n])) * scale[n]);
         }
       }
     }

@@ -17,7 +17,7 @@ Run::Run(const Kernel &kernel, const RunInput &input, const RunOptions &options,
       runs_of_var_(kernel.vars.size(), -1), compiled_dims_(kernel.vars.size()), storage_(kernel.vars.size()),
       dims_(kernel.vars.size()), start_(kernel.axes.size()), block_(kernel.axes.size()) {
   for (const Axis &axis : kernel.axes) {
-    axis_start_.push_back(sizes_.compile(axis.start));
+    axis_start_.push_back(sizes_.compile(where_it_exists(kernel, axis.start, axis.start, axis.size)));
     axis_block_.push_back(sizes_.compile(axis.block));
   }
   for (const GridDim &dim : kernel.grid)

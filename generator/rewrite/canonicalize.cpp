@@ -74,8 +74,10 @@ private:
     }
   }
 
-  // A window that does not exist in a step begins where its array ends.
+  // A window that does not exist in a step begins where its array ends, and so do the positions that follow it.
   void note_missing_windows() {
+    for (Axis &axis : out_.axes)
+      axis.start = where_it_exists(out_, axis.start, axis.start, axis.size);
     for (Var &var : out_.vars)
       for (Dim &dim : var.dims)
         if (!dim.whole && !lengths_needed(out_, dim.start).empty()) {

@@ -1,5 +1,7 @@
 #include "support/types.h"
 
+#include <algorithm>
+
 #include "support/check.h"
 
 namespace kgen {
@@ -20,6 +22,10 @@ std::optional<Type> find_type(std::string_view name) {
     if (row.name == name)
       return row.type;
   return std::nullopt;
+}
+
+bool is_c_type(std::string_view name) {
+  return std::any_of(std::begin(kRows), std::end(kRows), [&](const TypeRow &row) { return row.c_type == name; });
 }
 
 } // namespace kgen

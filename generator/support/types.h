@@ -26,6 +26,7 @@ struct TypeRow {
 
 const TypeRow &type_row(Type type);
 std::optional<Type> find_type(std::string_view name);
+bool is_c_type(std::string_view name);
 
 inline int bytes_of(Type type) { return type_row(type).bytes; }
 inline bool is_floating(Type type) { return type_row(type).kind == TypeKind::floating; }

@@ -435,15 +435,21 @@ private:
     return plain(root) && plain(inner) && !printer_.depends_on(inner, {&root}) ? &inner : nullptr;
   }
 
-  void open_piece(const PlanNode &root, const PlanNode &inner, const std::string &item, const std::string &pieces,
-                  const std::string &length) {
+  // The body of `root` for one piece of the loop inside of it.
+  void piece_of(const PlanNode &root, const PlanNode &inner, const std::string &item, const std::string &pieces,
+                const std::string &length) {
     const std::string &v = printer_.axis_name(inner.axis), begin = names_.claim_one_of(v, {"_begin", "_piece_begin"}),
                       end = names_.claim_one_of(v, {"_end", "_piece_end"});
-    printer_.lines.add("const int64_t " + printer_.axis_name(root.axis) + " = " + item + " / " + pieces + ";");
+    printer_.set_part(inner.axis, {begin, end});
+    const std::string body =
+        printer_.captured([&] { printer_.inside_loops({&root}, [&] { printer_.list(root.body); }); });
+    printer_.clear_part(inner.axis);
+    if (const std::string &outer = printer_.axis_name(root.axis); mentions_word(body, outer))
+      printer_.lines.add("const int64_t " + outer + " = " + item + " / " + pieces + ";");
     printer_.lines.add("const int64_t " + begin + " = " + item + " % " + pieces + " * " + length + ", " + end + " = " +
                        spelling().helper("smaller") + "(" + begin + " + " + length + ", " + printer_.trips(inner).text +
                        ");");
-    printer_.set_part(inner.axis, {begin, end});
+    printer_.lines.append(body);
   }
 
   void chunks(const Phase &phase) {
@@ -493,10 +499,9 @@ private:
     } else {
       out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
       if (inner != nullptr)
-        open_piece(root, *inner, v, pieces, piece);
-      printer_.inside_loops({&root}, [&] { printer_.list(root.body); });
-      if (inner != nullptr)
-        printer_.clear_part(inner->axis);
+        piece_of(root, *inner, v, pieces, piece);
+      else
+        printer_.inside_loops({&root}, [&] { printer_.list(root.body); });
       out.add("}");
     }
     for (VarId var : phase.partials)

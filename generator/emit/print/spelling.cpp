@@ -62,7 +62,27 @@ const char *wrapping(Op op) {
 
 } // namespace
 
-std::string at_least(const Code &code, int least) { return code.binding < least ? "(" + code.text + ")" : code.text; }
+// The type that `text` from `at` on is converted to, with the bracket behind it: `int64_t(`.
+static std::string conversion_at(const std::string &text, size_t at) {
+  const size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", at);
+  if (end == std::string::npos || text[end] != '(')
+    return "";
+  const std::string name = text.substr(at, end - at);
+  return is_c_type(name) ? name + "(" : "";
+}
+
+// In lambdas, g++ takes what begins as `(int64_t(int32_t(x[i])` for a type with an array of `i` elements in it.
+static std::string in_parentheses(const std::string &text) {
+  const std::string outer = conversion_at(text, 0);
+  const std::string inner = outer.empty() ? "" : conversion_at(text, outer.size());
+  if (inner.empty())
+    return "(" + text + ")";
+  return "(static_cast<" + outer.substr(0, outer.size() - 1) + ">(" + text.substr(outer.size()) + ")";
+}
+
+std::string at_least(const Code &code, int least) {
+  return code.binding < least ? in_parentheses(code.text) : code.text;
+}
 
 Code code_of(const std::string &text) {
   if (text.find(' ') == std::string::npos)
@@ -129,7 +149,7 @@ static Code binary(std::string_view symbol, int level, const std::vector<Code> &
   auto argument = [&](const Code &code, int least) {
     const bool asked = compares ? code.binding == binding::kEqual || code.binding == binding::kLess
                                 : level <= binding::kShift && code.binding != level && code.binding < binding::kUnary;
-    return asked ? "(" + code.text + ")" : at_least(code, least);
+    return asked ? in_parentheses(code.text) : at_least(code, least);
   };
   return {argument(args[0], level) + " " + std::string(symbol) + " " + argument(args[1], level + 1), level};
 }
