@@ -1,0 +1,456 @@
+// The statements are gone through once in their order, as if each axis had one position that stands for all. A loop is
+// seen by what is read too early in it: a total before its loop has ended, an element that another round writes.
+#include "plan/verify/effects.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "plan/index/access.h"
+#include "plan/index/exprs.h"
+
+namespace kgen {
+
+int Atoms::number_of(const Atom &atom) {
+  const auto [found, fresh] = numbers_.emplace(atom, static_cast<int>(list_.size()));
+  if (fresh)
+    list_.push_back(atom);
+  return found->second;
+}
+
+void AtomBits::add(int number) {
+  const size_t word = static_cast<size_t>(number) / 64;
+  if (words_.size() <= word)
+    words_.resize(word + 1);
+  words_[word] |= uint64_t{1} << number % 64;
+}
+
+void AtomBits::add(const AtomBits &other) {
+  if (words_.size() < other.words_.size())
+    words_.resize(other.words_.size());
+  for (size_t i = 0; i < other.words_.size(); ++i)
+    words_[i] |= other.words_[i];
+}
+
+void AtomBits::keep(const AtomBits &other) {
+  words_.resize(std::min(words_.size(), other.words_.size()));
+  for (size_t i = 0; i < words_.size(); ++i)
+    words_[i] &= other.words_[i];
+  while (!words_.empty() && words_.back() == 0)
+    words_.pop_back();
+}
+
+bool AtomBits::contains(int number) const {
+  const size_t word = static_cast<size_t>(number) / 64;
+  return word < words_.size() && (words_[word] >> number % 64 & 1) != 0;
+}
+
+namespace {
+
+constexpr int kMostRounds = 8; // of loops whose rounds depend on those before; each brings what one more copy carries
+
+// A read of a variable, at the current point of some axes.
+struct Read {
+  VarId memory;
+  AxisSet aligned;
+  auto operator<=>(const Read &other) const {
+    return std::tuple(memory, aligned.bits()) <=> std::tuple(other.memory, other.aligned.bits());
+  }
+  bool operator==(const Read &) const = default;
+};
+
+struct Parts {
+  AtomBits fixed;
+  std::vector<Read> reads;
+};
+
+// The number of each loop around the statement at hand is a bit.
+struct State {
+  Made made;
+  uint64_t growing = 0;   // loops around that go on to change it, while it was started before them
+  uint64_t written = 0;   // loops in whose current round it was written
+  uint64_t elsewhere = 0; // or read at other positions than the one at hand
+  uint64_t started = 0;   // loops in which it was started anew
+};
+
+// Operations that passes neither take apart, join, nor turn into a loop's end.
+bool is_lasting(Op op) {
+  static const std::set<Op> others = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg, Op::lt,
+                                      Op::le,  Op::gt,  Op::ge,  Op::eq,  Op::ne};
+  return is_scalar_op(op) && others.count(op) == 0;
+}
+
+class Walk {
+public:
+  Walk(const Kernel &kernel, AxisSet shares, const Answers &answers, Atoms &atoms)
+      : kernel_(kernel), shares_(shares), answers_(answers), atoms_(atoms),
+        nothing_(atoms.number_of({Atom::Kind::nothing})), unfinished_(atoms.number_of({Atom::Kind::unfinished})) {
+    states_.resize(kernel.vars.size());
+    for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
+      const Var &var = kernel.vars[v];
+      const bool held =
+          var.kind == Var::Kind::input || (var.kind == Var::Kind::output && var.alias != kNone) || var.partial;
+      const int what = held ? atoms.number_of({Atom::Kind::initial, memory_of(kernel, v)}) : nothing_;
+      states_[v].made.surely.add(what);
+      states_[v].made.possibly.add(what);
+    }
+  }
+
+  void list(const std::vector<PlanNode> &nodes) {
+    for (const PlanNode &node : nodes)
+      statement(node);
+  }
+
+  std::vector<Made> result() const {
+    std::vector<Made> out;
+    for (const State &state : states_)
+      out.push_back(state.made);
+    return out;
+  }
+
+private:
+  using Saved = std::map<VarId, State>;
+
+  // ---- values -------------------------------------------------------------------------------------------------------
+
+  const Parts &parts_of(ExprId id) {
+    const auto known = parts_.find(id);
+    if (known != parts_.end())
+      return known->second;
+    Parts parts;
+    std::set<Read> reads;
+    walk(kernel_, id, [&](ExprId at) {
+      const Expr &e = kernel_.expr(at);
+      if (e.op == Op::read || e.op == Op::element)
+        reads.insert({memory_of(kernel_, e.ref), aligned(e.ref, e.coords)});
+      else if (const std::optional<Atom> atom = atom_of(e))
+        parts.fixed.add(atoms_.number_of(*atom));
+      return true;
+    });
+    parts.reads.assign(reads.begin(), reads.end());
+    return parts_.emplace(id, std::move(parts)).first->second;
+  }
+
+  static std::optional<Atom> atom_of(const Expr &e) {
+    if (e.op == Op::scalar)
+      return Atom{Atom::Kind::scalar, e.ref};
+    if (e.op == Op::table)
+      return Atom{Atom::Kind::table, e.ref};
+    if (is_lasting(e.op))
+      return Atom{Atom::Kind::operation, static_cast<int>(e.op)};
+    return std::nullopt;
+  }
+
+  AxisSet aligned(VarId var, const std::vector<Coordinate> &coords) const {
+    AxisSet out = kernel_.vars[var].axes;
+    for (const Coordinate &c : coords)
+      if (!is_identity(kernel_, c))
+        out -= AxisSet::of(c.axis);
+    return out;
+  }
+
+  void add(ExprId id, Made &to, VarId own = kNone) {
+    if (id == kNone)
+      return;
+    const Parts &parts = parts_of(id);
+    to.surely.add(parts.fixed);
+    to.possibly.add(parts.fixed);
+    for (const Read &read : parts.reads)
+      add_read(read, to, own);
+  }
+
+  void add_read(const Read &read, Made &to, VarId own) {
+    State &state = states_[read.memory];
+    to.surely.add(state.made.surely);
+    to.possibly.add(state.made.possibly);
+    uint64_t other_rounds = 0;
+    for (size_t level = 0; level < loops_.size(); ++level)
+      if ((kernel_.vars[read.memory].axes - read.aligned).contains(loops_[level]))
+        other_rounds |= uint64_t{1} << level;
+    if (other_rounds != 0 && !(state.elsewhere == (state.elsewhere | other_rounds))) {
+      save(read.memory);
+      state.elsewhere |= other_rounds;
+    }
+    if ((read.memory != own && state.growing != 0) || (state.written & other_rounds) != 0)
+      to.possibly.add(unfinished_);
+  }
+
+  // ---- statements ---------------------------------------------------------------------------------------------------
+
+  void statement(const PlanNode &node) {
+    switch (node.kind) {
+    case PlanNode::Kind::loop:
+      return loop(node);
+    case PlanNode::Kind::steps:
+    case PlanNode::Kind::repeat:
+      return rounds(node);
+    case PlanNode::Kind::branch:
+      return branch(node);
+    case PlanNode::Kind::fold_init:
+    case PlanNode::Kind::scan_init:
+      start(node.target);
+      return start(node.partner);
+    case PlanNode::Kind::declare:
+      return start(node.target);
+    case PlanNode::Kind::fold_step:
+      return fold(node);
+    case PlanNode::Kind::scan_step:
+      return scan(node);
+    case PlanNode::Kind::assign:
+      return assign(node);
+    case PlanNode::Kind::leave:
+    case PlanNode::Kind::next:
+      return;
+    }
+  }
+
+  void save(VarId var) {
+    if (!saved_.empty())
+      saved_.back().emplace(var, states_[var]);
+  }
+
+  uint64_t open() const { return loops_.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << loops_.size()) - 1; }
+
+  void start(VarId var) {
+    if (var != kNone)
+      write(var, Made(), true);
+  }
+
+  // What a statement under conditions writes depends on them.
+  void write(VarId var, Made value, bool whole) {
+    const VarId memory = memory_of(kernel_, var);
+    save(memory);
+    State &state = states_[memory];
+    for (const Made &condition : conditions_) {
+      value.surely.add(condition.surely);
+      value.possibly.add(condition.possibly);
+    }
+    uint64_t other_rounds = 0;
+    for (size_t level = 0; level < loops_.size(); ++level)
+      if (kernel_.vars[var].axes.contains(loops_[level]))
+        other_rounds |= uint64_t{1} << level;
+    if ((state.elsewhere & other_rounds) != 0)
+      value.possibly.add(unfinished_);
+    if (whole) {
+      state.made = std::move(value);
+      state.growing = 0;
+      state.started = open();
+    } else {
+      state.made.surely.add(value.surely);
+      state.made.possibly.add(value.possibly);
+    }
+    state.written = open();
+  }
+
+  void assign(const PlanNode &node) {
+    const VarId memory = memory_of(kernel_, node.target);
+    const uint64_t growing = states_[memory].growing, started = states_[memory].started;
+    bool continues = false; // what is there already
+    Made value;
+    for (ExprId id : expressions_of(node)) {
+      add(id, value, memory);
+      for (const Read &read : parts_of(id).reads)
+        continues = continues || read.memory == memory;
+    }
+    const bool whole = aligned(node.target, node.coords) == kernel_.vars[node.target].axes && node.indices.empty();
+    write(node.target, std::move(value), whole && !node.scatter_add);
+    if (continues && whole) {
+      states_[memory].growing = growing;
+      states_[memory].started = started;
+    }
+  }
+
+  void grow(VarId var, Made value) {
+    if (var == kNone)
+      return;
+    write(var, std::move(value), false);
+    State &state = states_[memory_of(kernel_, var)];
+    state.growing |= open() & ~state.started;
+  }
+
+  void fold(const PlanNode &node) {
+    Made value;
+    for (ExprId id : expressions_of(node))
+      add(id, value, node.target);
+    add_fold(node.monoid, node.reduced, value);
+    grow(node.target, value);
+    grow(node.partner, value);
+  }
+
+  // Folds over shares are part of another.
+  void add_fold(Monoid monoid, AxisSet axes, Made &to) {
+    if ((axes - shares_).empty())
+      return;
+    const int atom = atoms_.number_of({Atom::Kind::fold, static_cast<int>(monoid), (axes - shares_).bits()});
+    to.surely.add(atom);
+    to.possibly.add(atom);
+  }
+
+  void scan(const PlanNode &node) {
+    Made value;
+    for (ExprId id : expressions_of(node))
+      add(id, value, node.target);
+    add_fold(monoid_of(node.scan), AxisSet::of(node.axis), value);
+    grow(node.target, std::move(value));
+    if (node.partner != kNone)
+      write(node.partner, states_[node.target].made, true);
+  }
+
+  // ---- what has statements inside -----------------------------------------------------------------------------------
+
+  void loop(const PlanNode &node) {
+    Made bounds;
+    add(node.end, bounds);
+    add(node.entry, bounds);
+    if (node.table != kNone) {
+      const int atom = atoms_.number_of({Atom::Kind::table, node.table});
+      bounds.surely.add(atom);
+      bounds.possibly.add(atom);
+    }
+    conditions_.push_back(std::move(bounds));
+    loops_.push_back(node.axis);
+    list(node.body);
+    close_loop();
+    conditions_.pop_back();
+  }
+
+  void close_loop() {
+    loops_.pop_back();
+    for (State &state : states_) {
+      state.growing &= open();
+      state.written &= open();
+      state.elsewhere &= open();
+      state.started &= open();
+    }
+  }
+
+  // Rounds in order: what one leaves, the next finds.
+  void rounds(const PlanNode &node) {
+    for (int i = 0; i < kMostRounds; ++i) {
+      saved_.emplace_back();
+      Made condition;
+      add(node.condition, condition);
+      conditions_.push_back(std::move(condition));
+      list(node.body);
+      list(node.step);
+      conditions_.pop_back();
+      const Saved before = pop();
+      bool changed = false;
+      for (const auto &[var, state] : before) {
+        Made &made = states_[var].made;
+        if (node.kind == PlanNode::Kind::repeat) // there may be none
+          made.surely.keep(state.made.surely);
+        made.possibly.add(state.made.possibly);
+        changed = changed || !(made.surely == state.made.surely) || !(made.possibly == state.made.possibly);
+      }
+      if (!changed)
+        return;
+    }
+  }
+
+  // Changes within one arm, whose older values are those of the arm around as well.
+  Saved pop() {
+    Saved out = std::move(saved_.back());
+    saved_.pop_back();
+    if (!saved_.empty())
+      for (const auto &[var, state] : out)
+        saved_.back().emplace(var, state);
+    return out;
+  }
+
+  void branch(const PlanNode &node) {
+    if (node.near > 0)
+      return list(answers_.near ? node.body : node.otherwise);
+    if (asks_for_window(node.condition))
+      return list(node.body);
+    if (const AxisId shares = share_asked_for(node.condition); shares != kNone)
+      return has_several(shares) ? list(node.body) : list(node.otherwise);
+    Made condition;
+    add(node.condition, condition);
+    conditions_.push_back(std::move(condition));
+    saved_.emplace_back();
+    list(node.body);
+    const Saved before = pop();
+    Saved first;
+    for (const auto &[var, state] : before) {
+      first.emplace(var, states_[var]);
+      states_[var] = state;
+    }
+    saved_.emplace_back();
+    list(node.otherwise);
+    const Saved changed = pop();
+    conditions_.pop_back();
+    for (const auto &[var, state] : changed)
+      if (first.count(var) == 0)
+        first.emplace(var, state);
+    for (const auto &[var, state] : first)
+      join(states_[var], state);
+  }
+
+  static void join(State &state, const State &other) {
+    state.made.surely.keep(other.made.surely);
+    state.made.possibly.add(other.made.possibly);
+    state.growing |= other.growing;
+    state.written |= other.written;
+    state.elsewhere |= other.elsewhere;
+    state.started &= other.started;
+  }
+
+  // Conditions around statements whose windows end elsewhere than the loop.
+  bool asks_for_window(ExprId id) const {
+    const Expr &e = kernel_.expr(id);
+    if (e.op == Op::both)
+      return asks_for_window(e.args[0]) && asks_for_window(e.args[1]);
+    if (e.op != Op::lt && e.op != Op::ge)
+      return false;
+    const Expr &at = kernel_.expr(e.args[0]), &end = kernel_.expr(e.args[1]);
+    return at.op == Op::index && (end.op == Op::size || (e.op == Op::ge && end.op == Op::constant && end.integer == 0));
+  }
+
+  // Conditions around what comes from other shares.
+  AxisId share_asked_for(ExprId id) const {
+    AxisId found = kNone;
+    walk(kernel_, id, [&](ExprId at) {
+      const Expr &e = kernel_.expr(at);
+      if ((e.op == Op::index || e.op == Op::block || e.op == Op::size) && shares_.contains(e.axis))
+        found = e.axis;
+      return true;
+    });
+    return found;
+  }
+
+  bool has_several(AxisId shares) const {
+    return std::all_of(answers_.when.begin(), answers_.when.end(),
+                       [&](const auto &answer) { return answer.second || share_asked_for(answer.first) != shares; });
+  }
+
+  const Kernel &kernel_;
+  const AxisSet shares_;
+  const Answers &answers_;
+  Atoms &atoms_;
+  const int nothing_, unfinished_;
+  std::map<ExprId, Parts> parts_;
+  std::vector<State> states_; // by memory
+  std::vector<AxisId> loops_; // around the statement at hand
+  std::vector<Made> conditions_;
+  std::vector<Saved> saved_;
+};
+
+} // namespace
+
+std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, Atoms &atoms) {
+  const Answers answers;
+  Walk all(kernel, AxisSet(), answers, atoms);
+  all.list(program);
+  return all.result();
+}
+
+std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Atoms &atoms) {
+  Walk all(plan.kernel, plan.shares, answers, atoms);
+  for (const Phase &phase : plan.phases)
+    if (phase.when == kNone || answers.when.at(phase.when) != phase.unless)
+      all.list(phase.nodes);
+  return all.result();
+}
+
+} // namespace kgen

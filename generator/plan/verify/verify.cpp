@@ -1,0 +1,104 @@
+#include "plan/verify/verify.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "plan/program/lower.h"
+
+namespace kgen {
+namespace {
+
+std::string name_of(const Kernel &kernel, const Atom &atom) {
+  switch (atom.kind) {
+  case Atom::Kind::nothing:
+    return "what was never written";
+  case Atom::Kind::unfinished:
+    return "a value that is not finished";
+  case Atom::Kind::initial:
+    return "'" + kernel.vars[atom.id].name + "' as it was given";
+  case Atom::Kind::scalar:
+    return "the scalar '" + kernel.scalars[atom.id].name + "'";
+  case Atom::Kind::table:
+    return "the table '" + kernel.tables[atom.id].name + "'";
+  case Atom::Kind::fold: {
+    std::string text = "a fold over";
+    for (AxisId axis : AxisSet(atom.detail).list())
+      text += " " + kernel.axes[axis].name;
+    return text;
+  }
+  case Atom::Kind::step:
+    return "an update";
+  case Atom::Kind::operation:
+    return "the operation '" + std::string(op_name(static_cast<Op>(atom.id))) + "'";
+  }
+  return "";
+}
+
+std::vector<Answers> answers_of(const Plan &plan) {
+  std::vector<ExprId> questions;
+  for (const Phase &phase : plan.phases)
+    if (phase.when != kNone && std::find(questions.begin(), questions.end(), phase.when) == questions.end())
+      questions.push_back(phase.when);
+  // All yes, all no, and each alone the other way.
+  std::vector<Answers> out;
+  for (const bool near : {true, false})
+    for (const bool yes : {true, false}) {
+      Answers all;
+      all.near = near;
+      for (ExprId question : questions)
+        all.when[question] = yes;
+      out.push_back(all);
+      for (ExprId question : questions) {
+        Answers one = all;
+        one.when[question] = !yes;
+        if (questions.size() > 1)
+          out.push_back(one);
+      }
+      if (questions.empty())
+        break;
+    }
+  return out;
+}
+
+} // namespace
+
+PlanVerifier::PlanVerifier(const Kernel &kernel) {
+  Kernel own = kernel;
+  const std::vector<PlanNode> program = lower(own);
+  wanted_ = effects_of(own, program, atoms_);
+}
+
+std::string PlanVerifier::compare(const Plan &plan, const Answers &answers) {
+  const std::vector<Made> found = effects_of(plan, answers, atoms_);
+  for (VarId v = 0; v < static_cast<VarId>(plan.kernel.vars.size()); ++v) {
+    if (plan.kernel.vars[v].kind != Var::Kind::output)
+      continue;
+    const std::string name = "'" + plan.kernel.vars[v].name + "'";
+    for (int a = 0; a < static_cast<int>(atoms_.count()); ++a) {
+      const Atom &atom = atoms_.of(a);
+      const bool soft = atom.kind == Atom::Kind::operation || atom.kind == Atom::Kind::fold;
+      const bool sure = found[v].surely.contains(a), possible = found[v].possibly.contains(a);
+      const bool was_sure = wanted_[v].surely.contains(a), was_possible = wanted_[v].possibly.contains(a);
+      if (was_possible && !possible)
+        return name + " depends no longer on " + name_of(plan.kernel, atom);
+      if (was_sure && !sure)
+        return name + " depends no longer surely on " + name_of(plan.kernel, atom);
+      if (!soft && possible && !was_possible)
+        return name + " depends on " + name_of(plan.kernel, atom);
+      if (!soft && sure && !was_sure)
+        return name + " surely depends on " + name_of(plan.kernel, atom);
+    }
+  }
+  return "";
+}
+
+std::string PlanVerifier::check(const Plan &plan) {
+  for (const Answers &answers : answers_of(plan))
+    if (std::string wrong = compare(plan, answers); !wrong.empty())
+      return wrong;
+  return "";
+}
+
+std::string verify(const Plan &plan) { return PlanVerifier(plan.kernel).check(plan); }
+
+} // namespace kgen

@@ -1,0 +1,29 @@
+// Is a plan whole, and does it keep what its kernel's statements say? Asked after each pass, in all builds: a fault is
+// one of kgen itself, and better no kernel than a wrong one.
+#pragma once
+
+#include <string>
+
+#include "plan/plan.h"
+#include "plan/verify/effects.h"
+
+namespace kgen {
+
+class PlanVerifier {
+public:
+  explicit PlanVerifier(const Kernel &kernel);
+
+  // What is wrong, in words; empty: nothing.
+  std::string check(const Plan &plan);
+
+private:
+  std::string compare(const Plan &plan, const Answers &answers);
+
+  Atoms atoms_;
+  std::vector<Made> wanted_; // by variable of the kernel
+};
+
+// The same for a plan alone.
+std::string verify(const Plan &plan);
+
+} // namespace kgen
