@@ -265,7 +265,9 @@ private:
       return;
     write(var, std::move(value), false);
     State &state = states_[memory_of(kernel_, var)];
-    state.growing |= open() & ~state.started;
+    for (size_t level = 0; level < loops_.size(); ++level)
+      if (!kernel_.vars[var].axes.contains(loops_[level]))
+        state.growing |= uint64_t{1} << level & ~state.started;
   }
 
   void fold(const PlanNode &node) {
@@ -360,11 +362,11 @@ private:
 
   void branch(const PlanNode &node) {
     if (node.near > 0)
-      return list(answers_.near ? node.body : node.otherwise);
+      return list(answers_.holds(kernel_, node.condition) ? node.body : node.otherwise);
     if (asks_for_window(node.condition))
       return list(node.body);
     if (const AxisId shares = share_asked_for(node.condition); shares != kNone)
-      return has_several(shares) ? list(node.body) : list(node.otherwise);
+      return answers_.has_several(shares) ? list(node.body) : list(node.otherwise);
     Made condition;
     add(node.condition, condition);
     conditions_.push_back(std::move(condition));
@@ -419,11 +421,6 @@ private:
     return found;
   }
 
-  bool has_several(AxisId shares) const {
-    return std::all_of(answers_.when.begin(), answers_.when.end(),
-                       [&](const auto &answer) { return answer.second || share_asked_for(answer.first) != shares; });
-  }
-
   const Kernel &kernel_;
   const AxisSet shares_;
   const Answers &answers_;
@@ -448,7 +445,7 @@ std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &
 std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Atoms &atoms) {
   Walk all(plan.kernel, plan.shares, answers, atoms);
   for (const Phase &phase : plan.phases)
-    if (phase.when == kNone || answers.when.at(phase.when) != phase.unless)
+    if (phase.when == kNone || answers.holds(plan.kernel, phase.when) != phase.unless)
       all.list(phase.nodes);
   return all.result();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "plan/plan.h"
+#include "plan/verify/answers.h"
 
 namespace kgen {
 
@@ -57,12 +58,6 @@ private:
 // Of one variable.
 struct Made {
   AtomBits surely, possibly;
-};
-
-// Which answers a plan's questions of sizes get.
-struct Answers {
-  std::map<ExprId, bool> when; // of phases
-  bool near = true;            // of rows in two forms
 };
 
 // By variable: what it holds at the end.

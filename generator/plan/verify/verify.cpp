@@ -34,32 +34,6 @@ std::string name_of(const Kernel &kernel, const Atom &atom) {
   return "";
 }
 
-std::vector<Answers> answers_of(const Plan &plan) {
-  std::vector<ExprId> questions;
-  for (const Phase &phase : plan.phases)
-    if (phase.when != kNone && std::find(questions.begin(), questions.end(), phase.when) == questions.end())
-      questions.push_back(phase.when);
-  // All yes, all no, and each alone the other way.
-  std::vector<Answers> out;
-  for (const bool near : {true, false})
-    for (const bool yes : {true, false}) {
-      Answers all;
-      all.near = near;
-      for (ExprId question : questions)
-        all.when[question] = yes;
-      out.push_back(all);
-      for (ExprId question : questions) {
-        Answers one = all;
-        one.when[question] = !yes;
-        if (questions.size() > 1)
-          out.push_back(one);
-      }
-      if (questions.empty())
-        break;
-    }
-  return out;
-}
-
 } // namespace
 
 PlanVerifier::PlanVerifier(const Kernel &kernel) {

@@ -1,0 +1,80 @@
+#include "plan/verify/answers.h"
+
+#include "plan/index/access.h"
+
+namespace kgen {
+namespace {
+
+constexpr size_t kFewQuestions = 3;
+
+void collect(const Kernel &kernel, ExprId condition, std::map<std::string, ExprId> &out) {
+  const Expr &e = kernel.expr(condition);
+  if (e.op == Op::both || e.op == Op::either || e.op == Op::logical_not)
+    for (ExprId arg : e.args)
+      collect(kernel, arg, out);
+  else
+    out.emplace(print(kernel, condition), condition);
+}
+
+std::map<std::string, ExprId> questions_of(const Plan &plan) {
+  std::map<std::string, ExprId> out;
+  for (const Phase &phase : plan.phases) {
+    if (phase.when != kNone)
+      collect(plan.kernel, phase.when, out);
+    for (const PlanNode &root : phase.nodes)
+      for_each_node(root, [&](const PlanNode &node) {
+        if (node.near > 0)
+          collect(plan.kernel, node.condition, out);
+      });
+  }
+  return out;
+}
+
+} // namespace
+
+bool Answers::holds(const Kernel &kernel, ExprId condition) const {
+  const Expr &e = kernel.expr(condition);
+  switch (e.op) {
+  case Op::both:
+    return holds(kernel, e.args[0]) && holds(kernel, e.args[1]);
+  case Op::either:
+    return holds(kernel, e.args[0]) || holds(kernel, e.args[1]);
+  case Op::logical_not:
+    return !holds(kernel, e.args[0]);
+  default:
+    return answers_.at(print(kernel, condition));
+  }
+}
+
+bool Answers::has_several(AxisId shares) const {
+  const auto question = several_.find(shares);
+  return question == several_.end() || answers_.at(question->second);
+}
+
+std::vector<Answers> answers_of(const Plan &plan) {
+  const std::map<std::string, ExprId> questions = questions_of(plan);
+  Answers first;
+  for (const auto &[text, id] : questions)
+    if (const Expr &e = plan.kernel.expr(id); e.op == Op::gt && plan.kernel.expr(e.args[0]).op == Op::block)
+      first.several_[plan.kernel.expr(e.args[0]).axis] = text;
+  const uint64_t all = (uint64_t{1} << std::min<size_t>(questions.size(), 63)) - 1;
+  std::vector<uint64_t> chosen; // bits: which get a yes
+  if (questions.size() <= kFewQuestions)
+    for (uint64_t yes = 0; yes <= all; ++yes)
+      chosen.push_back(yes);
+  else {
+    chosen = {0, all};
+    for (size_t i = 0; i < questions.size(); ++i)
+      chosen.insert(chosen.end(), {uint64_t{1} << i, all ^ uint64_t{1} << i});
+  }
+  std::vector<Answers> out;
+  for (uint64_t yes : chosen) {
+    out.push_back(first);
+    size_t i = 0;
+    for (const auto &[text, id] : questions)
+      out.back().answers_[text] = (yes >> i++ & 1) != 0;
+  }
+  return out;
+}
+
+} // namespace kgen
