@@ -177,6 +177,7 @@ private:
       init.value = init.condition = kNone;
       init.target = node.target = fresh;
       init.reduced = node.reduced = node.reduced & inside;
+      init.lanes = add.lanes = node.lanes - inside;
       before.push_back(std::move(init));
       after.push_back(std::move(add));
     }

@@ -82,8 +82,8 @@ bool is_lasting(Op op) {
 
 class Walk {
 public:
-  Walk(const Kernel &kernel, AxisSet shares, const Answers &answers, Atoms &atoms)
-      : kernel_(kernel), shares_(shares), answers_(answers), atoms_(atoms),
+  Walk(const Kernel &kernel, AxisSet shares, const Answers &answers, Atoms &atoms, bool in_loops)
+      : kernel_(kernel), shares_(shares), answers_(answers), atoms_(atoms), in_loops_(in_loops),
         nothing_(atoms.number_of({Atom::Kind::nothing})), unfinished_(atoms.number_of({Atom::Kind::unfinished})) {
     states_.resize(kernel.vars.size());
     for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
@@ -275,8 +275,29 @@ private:
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
     add_fold(node.monoid, node.reduced, value);
+    if (goes_astray(node.target, node.reduced))
+      value.possibly.add(unfinished_);
     grow(node.target, value);
     grow(node.partner, value);
+  }
+
+  // Loops around that repeat a step, which stands for one round of each: those between it and its start.
+  std::vector<AxisId> loops_from_start(VarId var) const {
+    const uint64_t inside = open() & ~states_[memory_of(kernel_, var)].started;
+    std::vector<AxisId> out;
+    for (size_t level = 0; level < loops_.size(); ++level)
+      if ((inside >> level & 1) != 0 && !kernel_.vars[var].axes.contains(loops_[level]))
+        out.push_back(loops_[level]);
+    return out;
+  }
+
+  // Do these loops go over other axes than those that a fold reduces, or over none of them?
+  bool goes_astray(VarId var, AxisSet reduced) const {
+    const std::vector<AxisId> loops = loops_from_start(var);
+    const auto is_reduced = [&](AxisId axis) { return reduced.contains(axis); };
+    return in_loops_ && (std::none_of(loops.begin(), loops.end(), is_reduced) ||
+                         !std::all_of(loops.begin(), loops.end(),
+                                      [&](AxisId axis) { return is_reduced(axis) || shares_.contains(axis); }));
   }
 
   // Folds over shares are part of another.
@@ -293,6 +314,8 @@ private:
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
     add_fold(monoid_of(node.scan), AxisSet::of(node.axis), value);
+    if (goes_astray(node.target, AxisSet::of(node.axis)))
+      value.possibly.add(unfinished_);
     grow(node.target, std::move(value));
     if (node.partner != kNone)
       write(node.partner, states_[node.target].made, true);
@@ -425,6 +448,7 @@ private:
   const AxisSet shares_;
   const Answers &answers_;
   Atoms &atoms_;
+  const bool in_loops_; // each statement stands in the loops of its lanes
   const int nothing_, unfinished_;
   std::map<ExprId, Parts> parts_;
   std::vector<State> states_; // by memory
@@ -437,13 +461,13 @@ private:
 
 std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, Atoms &atoms) {
   const Answers answers;
-  Walk all(kernel, AxisSet(), answers, atoms);
+  Walk all(kernel, AxisSet(), answers, atoms, false);
   all.list(program);
   return all.result();
 }
 
 std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Atoms &atoms) {
-  Walk all(plan.kernel, plan.shares, answers, atoms);
+  Walk all(plan.kernel, plan.shares, answers, atoms, true);
   for (const Phase &phase : plan.phases)
     if (phase.when == kNone || answers.holds(plan.kernel, phase.when) != phase.unless)
       all.list(phase.nodes);

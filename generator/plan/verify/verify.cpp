@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "plan/program/lower.h"
+#include "plan/verify/structure.h"
 
 namespace kgen {
 namespace {
@@ -67,6 +68,8 @@ std::string PlanVerifier::compare(const Plan &plan, const Answers &answers) {
 }
 
 std::string PlanVerifier::check(const Plan &plan) {
+  if (std::string wrong = check_structure(plan); !wrong.empty())
+    return wrong;
   for (const Answers &answers : answers_of(plan))
     if (std::string wrong = compare(plan, answers); !wrong.empty())
       return wrong;

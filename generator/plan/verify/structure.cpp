@@ -1,0 +1,131 @@
+#include "plan/verify/structure.h"
+
+#include <algorithm>
+
+#include "plan/contract/contractions.h"
+#include "plan/index/access.h"
+#include "plan/index/exprs.h"
+#include "plan/place/storage.h"
+
+namespace kgen {
+namespace {
+
+class Structure {
+public:
+  explicit Structure(const Plan &plan) : plan_(plan), kernel_(plan.kernel) {}
+
+  std::string check() {
+    for (const Phase &phase : plan_.phases) {
+      check_phase(phase);
+      list(phase.nodes);
+    }
+    if (wrong_.empty())
+      check_storage();
+    if (wrong_.empty())
+      check_uses();
+    return wrong_;
+  }
+
+private:
+  void must(bool holds, const std::string &what) {
+    if (!holds && wrong_.empty())
+      wrong_ = what;
+  }
+
+  std::string name(VarId var) const { return var == kNone ? "a condition" : "'" + kernel_.vars[var].name + "'"; }
+  std::string names(AxisSet axes) const {
+    std::string out;
+    for (AxisId axis : axes.list())
+      out += (out.empty() ? "" : ", ") + kernel_.axes[axis].name;
+    return out;
+  }
+
+  void check_phase(const Phase &phase) {
+    must(!phase.nodes.empty(), "a phase without statements");
+    if (phase.kind == Phase::Kind::serial || phase.nodes.empty())
+      return;
+    must(phase.nodes.size() == 1, "a phase of several workers with several roots");
+    const PlanNode *loop = &phase.nodes.front();
+    for (int i = 0; i < phase.split; ++i) {
+      const bool splits = loop->kind == PlanNode::Kind::loop || loop->kind == PlanNode::Kind::steps;
+      must(splits && loop->order == PlanNode::Order::parallel, "a work list over what is no parallel loop");
+      if (i + 1 == phase.split)
+        break;
+      must(loop->body.size() == 1, "a work list with statements between its loops");
+      if (!wrong_.empty())
+        return;
+      loop = &loop->body.front();
+    }
+  }
+
+  void list(const std::vector<PlanNode> &nodes) {
+    for (const PlanNode &node : nodes)
+      statement(node);
+  }
+
+  void statement(const PlanNode &node) {
+    if (node.kind == PlanNode::Kind::loop)
+      return loop(node);
+    check_lanes(node);
+    for (const auto *inner : {&node.body, &node.otherwise, &node.step})
+      list(*inner);
+  }
+
+  void check_lanes(const PlanNode &node) {
+    const AxisSet missing = node.lanes - open_;
+    must(missing.empty(), name(node.target) + " is set outside of a loop over " + names(missing));
+  }
+
+  void loop(const PlanNode &node) {
+    must(node.share == kNone || open_.contains(node.share), "a share of " + names(AxisSet::of(node.axis)) + " in no loop over shares");
+    must(node.parts > 0 || !open_.contains(node.axis), "two loops over " + names(AxisSet::of(node.axis)));
+    const AxisSet around = open_;
+    if (node.parts == 0)
+      open_ |= AxisSet::of(node.axis);
+    list(node.body);
+    open_ = around;
+  }
+
+  void check_storage() {
+    Plan placed = plan_;
+    place_variables(placed);
+    for (size_t v = 0; v < kernel_.vars.size(); ++v)
+      must(v < plan_.storage.size() && plan_.storage[v] == placed.storage[v],
+           name(static_cast<VarId>(v)) + " lies where not all of its uses reach it");
+  }
+
+  void check_uses() {
+    std::vector<bool> read(kernel_.vars.size()), written(kernel_.vars.size());
+    for (const Phase &phase : plan_.phases)
+      for (const PlanNode &root : phase.nodes)
+        for_each_node(root, [&](const PlanNode &node) {
+          for (ExprId id : expressions_of(node))
+            walk(kernel_, id, [&](ExprId at) {
+              const Expr &e = kernel_.expr(at);
+              if (e.op == Op::read || e.op == Op::element)
+                read[e.ref] = true;
+              return true;
+            });
+          for (VarId var : {node.target, node.partner})
+            if (var != kNone)
+              written[var] = true;
+          if (node.kind == PlanNode::Kind::scan_step)
+            read[node.target] = true;
+          if (node.kind == PlanNode::Kind::fold_step && node.partner != kNone)
+            read[node.partner] = true;
+        });
+    for (size_t v = 0; v < kernel_.vars.size(); ++v)
+      must(!written[v] || read[v] || kernel_.vars[v].kind == Var::Kind::output, name(static_cast<VarId>(v)) + " is set and never read");
+  }
+
+  const Plan &plan_;
+  const Kernel &kernel_;
+  AxisSet open_; // axes of the loops around, which give their positions
+  std::string wrong_;
+};
+
+} // namespace
+
+std::string check_structure(const Plan &plan) { return Structure(plan).check(); }
+
+} // namespace kgen
