@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "plan/program/lower.h"
+#include "plan/program/prune.h"
 #include "plan/verify/structure.h"
 
 namespace kgen {
@@ -39,7 +40,8 @@ std::string name_of(const Kernel &kernel, const Atom &atom) {
 
 PlanVerifier::PlanVerifier(const Kernel &kernel) {
   Kernel own = kernel;
-  const std::vector<PlanNode> program = lower(own);
+  std::vector<PlanNode> program = lower(own);
+  prune(own, program);
   wanted_ = effects_of(own, program, atoms_);
 }
 
