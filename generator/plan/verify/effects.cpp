@@ -71,6 +71,9 @@ struct State {
   uint64_t written = 0;   // loops in whose current round it was written
   uint64_t elsewhere = 0; // or read at other positions than the one at hand
   uint64_t started = 0;   // loops in which it was started anew
+  bool fresh = false;     // was started, and nothing has been added yet
+  bool unread = false;    // holds a value that no one has read
+  std::set<int> last;     // the statements that may have written it last, by number
 };
 
 // Operations that passes neither take apart, join, nor turn into a loop's end.
@@ -160,9 +163,15 @@ private:
   }
 
   void add_read(const Read &read, Made &to, VarId own) {
+    if (states_[read.memory].unread) {
+      save(read.memory);
+      states_[read.memory].unread = false;
+    }
     State &state = states_[read.memory];
     to.surely.add(state.made.surely);
     to.possibly.add(state.made.possibly);
+    if (read.memory != own && state.fresh && !grows_around(read.memory))
+      to.possibly.add(unfinished_);
     uint64_t other_rounds = 0;
     for (size_t level = 0; level < loops_.size(); ++level)
       if ((kernel_.vars[read.memory].axes - read.aligned).contains(loops_[level]))
@@ -173,6 +182,12 @@ private:
     }
     if ((read.memory != own && state.growing != 0) || (state.written & other_rounds) != 0)
       to.possibly.add(unfinished_);
+  }
+
+  // Is the read in a loop that adds to the variable further down?
+  bool grows_around(VarId memory) const {
+    return std::any_of(around_.begin(), around_.end(),
+                       [&](const PlanNode *loop) { return targets_of(loop->body).count(memory) != 0; });
   }
 
   // ---- statements ---------------------------------------------------------------------------------------------------
@@ -212,8 +227,14 @@ private:
   uint64_t open() const { return loops_.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << loops_.size()) - 1; }
 
   void start(VarId var) {
-    if (var != kNone)
-      write(var, Made(), true);
+    if (var == kNone)
+      return;
+    Made value;
+    if (states_[var].unread)
+      value.possibly.add(unfinished_);
+    write(var, std::move(value), true);
+    states_[var].fresh = in_loops_;
+    states_[var].unread = false;
   }
 
   // What a statement under conditions writes depends on them.
@@ -240,6 +261,8 @@ private:
       state.made.possibly.add(value.possibly);
     }
     state.written = open();
+    state.fresh = false;
+    state.unread = in_loops_ && kernel_.vars[var].kind == Var::Kind::local;
   }
 
   void assign(const PlanNode &node) {
@@ -253,7 +276,9 @@ private:
         continues = continues || read.memory == memory;
     }
     const bool whole = aligned(node.target, node.coords) == kernel_.vars[node.target].axes && node.indices.empty();
+    add_step(node, value);
     write(node.target, std::move(value), whole && !node.scatter_add);
+    follow(node, whole);
     if (continues && whole) {
       states_[memory].growing = growing;
       states_[memory].started = started;
@@ -274,7 +299,7 @@ private:
     Made value;
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
-    add_fold(node.monoid, node.reduced, value);
+    add_step(node, value);
     if (goes_astray(node.target, node.reduced))
       value.possibly.add(unfinished_);
     grow(node.target, value);
@@ -291,32 +316,53 @@ private:
     return out;
   }
 
-  // Do these loops go over other axes than those that a fold reduces, or over none of them?
+  // Do these loops go over other axes than those that a fold reduces, or not over all of them?
   bool goes_astray(VarId var, AxisSet reduced) const {
-    const std::vector<AxisId> loops = loops_from_start(var);
-    const auto is_reduced = [&](AxisId axis) { return reduced.contains(axis); };
-    return in_loops_ && (std::none_of(loops.begin(), loops.end(), is_reduced) ||
-                         !std::all_of(loops.begin(), loops.end(),
-                                      [&](AxisId axis) { return is_reduced(axis) || shares_.contains(axis); }));
+    AxisSet missing = reduced;
+    bool others = false;
+    for (AxisId axis : loops_from_start(var)) {
+      others = others || !(reduced | shares_).contains(axis);
+      missing -= AxisSet::of(axis);
+    }
+    return in_loops_ && (others || !missing.empty());
   }
 
-  // Folds over shares are part of another.
-  void add_fold(Monoid monoid, AxisSet axes, Made &to) {
-    if ((axes - shares_).empty())
+  // Which of several statements, and behind which: their order counts.
+  void add_step(const PlanNode &node, Made &to) {
+    if (node.origin == kNone)
       return;
-    const int atom = atoms_.number_of({Atom::Kind::fold, static_cast<int>(monoid), (axes - shares_).bits()});
-    to.surely.add(atom);
-    to.possibly.add(atom);
+    const std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
+    std::vector<int> atoms;
+    for (int before : last)
+      atoms.push_back(atoms_.number_of({Atom::Kind::step, node.origin, static_cast<uint64_t>(before) + 1}));
+    const bool assigns = node.kind == PlanNode::Kind::assign;
+    if (last.empty() || !assigns || node.scatter_add) // additions come in any order
+      atoms = {atoms_.number_of({assigns ? Atom::Kind::step : Atom::Kind::fold, node.origin})};
+    for (int atom : atoms) {
+      if (atoms.size() == 1)
+        to.surely.add(atom);
+      to.possibly.add(atom);
+    }
+  }
+
+  void follow(const PlanNode &node, bool whole) {
+    if (node.origin == kNone)
+      return;
+    std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
+    if (whole)
+      last.clear();
+    last.insert(node.origin);
   }
 
   void scan(const PlanNode &node) {
     Made value;
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
-    add_fold(monoid_of(node.scan), AxisSet::of(node.axis), value);
+    add_step(node, value);
     if (goes_astray(node.target, AxisSet::of(node.axis)))
       value.possibly.add(unfinished_);
     grow(node.target, std::move(value));
+    states_[node.target].unread = false; // its end may be of no use
     if (node.partner != kNone)
       write(node.partner, states_[node.target].made, true);
   }
@@ -334,7 +380,9 @@ private:
     }
     conditions_.push_back(std::move(bounds));
     loops_.push_back(node.axis);
+    around_.push_back(&node);
     list(node.body);
+    around_.pop_back();
     close_loop();
     conditions_.pop_back();
   }
@@ -419,6 +467,9 @@ private:
     state.written |= other.written;
     state.elsewhere |= other.elsewhere;
     state.started &= other.started;
+    state.fresh = state.fresh && other.fresh;
+    state.unread = state.unread && other.unread;
+    state.last.insert(other.last.begin(), other.last.end());
   }
 
   // Conditions around statements whose windows end elsewhere than the loop.
@@ -453,6 +504,7 @@ private:
   std::map<ExprId, Parts> parts_;
   std::vector<State> states_; // by memory
   std::vector<AxisId> loops_; // around the statement at hand
+  std::vector<const PlanNode *> around_; // the same, as they stand in the plan
   std::vector<Made> conditions_;
   std::vector<Saved> saved_;
 };

@@ -22,8 +22,8 @@ struct Atom {
     initial,    // what an argument holds before the kernel
     scalar,
     table,
-    fold,      // or scan
-    step,      // an update of a variable, by its number in the lowered program
+    fold, // or scan, by its number in the program
+    step, // one of several assignments, by its number; and which it followed
     operation, // and constants: a plan may have more of these
   };
   Kind kind;

@@ -22,14 +22,10 @@ std::string name_of(const Kernel &kernel, const Atom &atom) {
     return "the scalar '" + kernel.scalars[atom.id].name + "'";
   case Atom::Kind::table:
     return "the table '" + kernel.tables[atom.id].name + "'";
-  case Atom::Kind::fold: {
-    std::string text = "a fold over";
-    for (AxisId axis : AxisSet(atom.detail).list())
-      text += " " + kernel.axes[axis].name;
-    return text;
-  }
+  case Atom::Kind::fold:
+    return "fold or scan " + std::to_string(atom.id);
   case Atom::Kind::step:
-    return "an update";
+    return "statement " + std::to_string(atom.id) + (atom.detail == 0 ? "" : " behind " + std::to_string(atom.detail - 1));
   case Atom::Kind::operation:
     return "the operation '" + std::string(op_name(static_cast<Op>(atom.id))) + "'";
   }
