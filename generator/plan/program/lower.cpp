@@ -12,6 +12,7 @@
 #include "ir/roles.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/program/prune.h"
 #include "support/naming.h"
 
 namespace kgen {
@@ -563,7 +564,9 @@ std::vector<GridId> nesting_order(const Kernel &kernel) {
 void number(const Kernel &kernel, std::vector<PlanNode> &program) {
   std::map<VarId, int> assignments;
   for (const PlanNode &root : program)
-    for_each_node(root, [&](const PlanNode &node) { assignments[node.target] += node.kind == PlanNode::Kind::assign; });
+    for_each_node(root, [&](const PlanNode &node) {
+      assignments[node.target] += node.kind == PlanNode::Kind::assign && !changes_nothing(kernel, node);
+    });
   int next = 0;
   for (PlanNode &root : program)
     for_each_node(root, [&](PlanNode &node) {

@@ -47,6 +47,7 @@ bool AtomBits::contains(int number) const {
 
 namespace {
 
+constexpr int kAdditions = -2; // in place of the number of a statement
 constexpr int kMostRounds = 8; // of loops whose rounds depend on those before; each brings what one more copy carries
 
 // A read of a variable, at the current point of some axes.
@@ -91,8 +92,7 @@ public:
     states_.resize(kernel.vars.size());
     for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
       const Var &var = kernel.vars[v];
-      const bool held =
-          var.kind == Var::Kind::input || (var.kind == Var::Kind::output && var.alias != kNone) || var.partial;
+      const bool held = var.kind == Var::Kind::input || var.kind == Var::Kind::output;
       const int what = held ? atoms.number_of({Atom::Kind::initial, memory_of(kernel, v)}) : nothing_;
       states_[v].made.surely.add(what);
       states_[v].made.possibly.add(what);
@@ -278,7 +278,7 @@ private:
     const bool whole = aligned(node.target, node.coords) == kernel_.vars[node.target].axes && node.indices.empty();
     add_step(node, value);
     write(node.target, std::move(value), whole && !node.scatter_add);
-    follow(node, whole);
+    follow(node, whole, continues);
     if (continues && whole) {
       states_[memory].growing = growing;
       states_[memory].started = started;
@@ -334,9 +334,9 @@ private:
     const std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
     std::vector<int> atoms;
     for (int before : last)
-      atoms.push_back(atoms_.number_of({Atom::Kind::step, node.origin, static_cast<uint64_t>(before) + 1}));
-    const bool assigns = node.kind == PlanNode::Kind::assign;
-    if (last.empty() || !assigns || node.scatter_add) // additions come in any order
+      atoms.push_back(atoms_.number_of({Atom::Kind::step, node.origin, static_cast<uint64_t>(before - kAdditions)}));
+    const bool assigns = node.kind == PlanNode::Kind::assign && !node.scatter_add; // additions come in any order
+    if (last.empty() || !assigns)
       atoms = {atoms_.number_of({assigns ? Atom::Kind::step : Atom::Kind::fold, node.origin})};
     for (int atom : atoms) {
       if (atoms.size() == 1)
@@ -345,13 +345,14 @@ private:
     }
   }
 
-  void follow(const PlanNode &node, bool whole) {
-    if (node.origin == kNone)
-      return;
+  // What passes add to a variable is a sum of additions.
+  void follow(const PlanNode &node, bool whole, bool continues) {
     std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
-    if (whole)
+    const bool adds = node.scatter_add || (node.origin == kNone && continues);
+    if (whole && !adds)
       last.clear();
-    last.insert(node.origin);
+    if (adds || node.origin != kNone)
+      last.insert(adds ? kAdditions : node.origin);
   }
 
   void scan(const PlanNode &node) {

@@ -19,7 +19,7 @@ struct Atom {
   enum class Kind {
     nothing,    // was never written
     unfinished, // read while a loop around goes on that still changes it, or other elements of it
-    initial,    // what an argument holds before the kernel
+    initial,    // what an argument holds at first
     scalar,
     table,
     fold, // or scan, by its number in the program
