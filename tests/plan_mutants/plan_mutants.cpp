@@ -1,12 +1,13 @@
 // Faults that are planted in the plans of all specs that are shipped, one at a time: does `verify` refuse the plan?
 //
-//   plan_mutants SPEC...    prints, for each class of faults, how many there are and how many are refused; --slips names
+//   plan_mutants SPEC...    prints, for each class of faults, how many there are and how many are refused; --slips
+//   names
 //                           the others. Exit code 1: less than 95 of 100 are.
 //
-// A fault is one statement dropped, two that depend on each other swapped, one moved into a loop beside it or out of the
-// loop around it, a phase dropped, swapped or gone through in calls that are not its own, or a loop that forgets of which
-// share or part it is. Whether a fault would change a result is not tried, but told from what the statements touch:
-// faults that surely change none are not planted. Some that change none remain and count against `verify`.
+// A fault is one statement dropped, two that depend on each other swapped, one moved into a loop beside it or out of
+// the loop around it, a phase dropped, swapped or gone through in calls that are not its own, or a loop that forgets of
+// which share or part it is. Whether a fault would change a result is not tried, but told from what the statements
+// touch: faults that surely change none are not planted. Some that change none remain and count against `verify`.
 #include <algorithm>
 #include <fstream>
 #include <functional>
@@ -29,8 +30,8 @@ constexpr double kLeastRefused = 0.95;
 constexpr int kMostOfAPlan = 80; // faults, spread over those that there are
 
 const char *kind_name(const PlanNode &node) {
-  static const char *const names[] = {"loop",      "steps",   "assignment", "fold start", "fold step", "scan start",
-                                      "scan step", "array",   "branch",     "repeat",     "break",     "continue"};
+  static const char *const names[] = {"loop",      "steps", "assignment", "fold start", "fold step", "scan start",
+                                      "scan step", "array", "branch",     "repeat",     "break",     "continue"};
   return names[static_cast<size_t>(node.kind)];
 }
 
@@ -41,7 +42,8 @@ bool is_start(const PlanNode &node) {
   return node.kind == PlanNode::Kind::fold_init || node.kind == PlanNode::Kind::scan_init;
 }
 
-// Calls plant(name of its class, what plants it) for each fault of a plan. The latter must be called on the plan's phases.
+// Calls plant(name of its class, what plants it) for each fault of a plan. The latter must be called on the plan's
+// phases.
 class Faults {
 public:
   explicit Faults(Plan &plan) : plan_(plan) {}
@@ -86,13 +88,16 @@ private:
     return *list;
   }
 
-  void add(const std::string &name, std::function<void()> plant) { faults_.push_back({name, about_, std::move(plant)}); }
+  void add(const std::string &name, std::function<void()> plant) {
+    faults_.push_back({name, about_, std::move(plant)});
+  }
 
   void list(size_t phase, const Nodes &nodes) {
     for (size_t i = 0; i < nodes.size(); ++i) {
       const Path path = path_;
       statement(phase, path, nodes, i);
-      for (const auto &[which, inner] : {std::pair{0, &nodes[i].body}, std::pair{1, &nodes[i].otherwise}, std::pair{2, &nodes[i].step}}) {
+      for (const auto &[which, inner] :
+           {std::pair{0, &nodes[i].body}, std::pair{1, &nodes[i].otherwise}, std::pair{2, &nodes[i].step}}) {
         path_ = path;
         path_.emplace_back(i, which);
         list(phase, *inner);
@@ -185,7 +190,8 @@ public:
       ++count.planted;
       count.refused += refused;
       if (!refused && names_slips_)
-        std::cout << spec << " " << variation.variant.suffix << (target == TargetKind::cuda ? " cuda " : " openmp ") << faults[i].name << ": " << faults[i].about << "\n";
+        std::cout << spec << " " << variation.variant.suffix << (target == TargetKind::cuda ? " cuda " : " openmp ")
+                  << faults[i].name << ": " << faults[i].about << "\n";
       plan.phases = phases;
     }
   }

@@ -1,5 +1,7 @@
 #include "plan/verify/answers.h"
 
+#include <algorithm>
+
 #include "plan/index/access.h"
 
 namespace kgen {
@@ -32,6 +34,13 @@ std::map<std::string, ExprId> questions_of(const Plan &plan) {
 
 } // namespace
 
+bool Answers::is_known(const Kernel &kernel, ExprId condition) const {
+  const Expr &e = kernel.expr(condition);
+  const bool made_of_others = e.op == Op::both || e.op == Op::either || e.op == Op::logical_not;
+  return e.op == Op::present || (made_of_others && std::all_of(e.args.begin(), e.args.end(),
+                                                               [&](ExprId arg) { return is_known(kernel, arg); }));
+}
+
 bool Answers::holds(const Kernel &kernel, ExprId condition) const {
   const Expr &e = kernel.expr(condition);
   switch (e.op) {
@@ -41,6 +50,8 @@ bool Answers::holds(const Kernel &kernel, ExprId condition) const {
     return holds(kernel, e.args[0]) || holds(kernel, e.args[1]);
   case Op::logical_not:
     return !holds(kernel, e.args[0]);
+  case Op::present:
+    return absent_.count(e.ref) == 0;
   default:
     return answers_.at(print(kernel, condition));
   }
@@ -51,15 +62,36 @@ bool Answers::has_several(AxisId shares) const {
   return question == several_.end() || answers_.at(question->second);
 }
 
-std::vector<Answers> answers_of(const Plan &plan) {
+std::vector<std::set<VarId>> absences(const Kernel &kernel) {
+  std::set<VarId> optional;
+  for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v)
+    if (kernel.vars[v].optional)
+      optional.insert(v);
+  std::vector<std::set<VarId>> out = {{}};
+  for (VarId v : optional) {
+    out.push_back(optional);
+    out.back().erase(v);
+  }
+  return out;
+}
+
+Answers answers_without(const std::set<VarId> &absent) {
+  Answers out;
+  out.absent_ = absent;
+  return out;
+}
+
+std::vector<Answers> answers_of(const Plan &plan, const std::set<VarId> &absent) {
   const std::map<std::string, ExprId> questions = questions_of(plan);
-  Answers first;
+  Answers first = answers_without(absent);
   for (const auto &[text, id] : questions)
     if (const Expr &e = plan.kernel.expr(id); e.op == Op::gt && plan.kernel.expr(e.args[0]).op == Op::block)
       first.several_[plan.kernel.expr(e.args[0]).axis] = text;
   const uint64_t all = (uint64_t{1} << std::min<size_t>(questions.size(), 63)) - 1;
   std::vector<uint64_t> chosen; // bits: which get a yes
-  if (questions.size() <= kFewQuestions)
+  if (!absent.empty())
+    chosen = all == 0 ? std::vector<uint64_t>{0} : std::vector<uint64_t>{0, all};
+  else if (questions.size() <= kFewQuestions)
     for (uint64_t yes = 0; yes <= all; ++yes)
       chosen.push_back(yes);
   else {

@@ -435,6 +435,8 @@ private:
   void branch(const PlanNode &node) {
     if (node.near > 0)
       return list(answers_.holds(kernel_, node.condition) ? node.body : node.otherwise);
+    if (answers_.is_known(kernel_, node.condition))
+      return list(answers_.holds(kernel_, node.condition) ? node.body : node.otherwise);
     if (asks_for_window(node.condition))
       return list(node.body);
     if (const AxisId shares = share_asked_for(node.condition); shares != kNone)
@@ -503,8 +505,8 @@ private:
   const bool in_loops_; // each statement stands in the loops of its lanes
   const int nothing_, unfinished_;
   std::map<ExprId, Parts> parts_;
-  std::vector<State> states_; // by memory
-  std::vector<AxisId> loops_; // around the statement at hand
+  std::vector<State> states_;            // by memory
+  std::vector<AxisId> loops_;            // around the statement at hand
   std::vector<const PlanNode *> around_; // the same, as they stand in the plan
   std::vector<Made> conditions_;
   std::vector<Saved> saved_;
@@ -512,8 +514,8 @@ private:
 
 } // namespace
 
-std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, Atoms &atoms) {
-  const Answers answers;
+std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, const Answers &answers,
+                             Atoms &atoms) {
   Walk all(kernel, AxisSet(), answers, atoms, false);
   all.list(program);
   return all.result();

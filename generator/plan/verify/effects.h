@@ -22,8 +22,8 @@ struct Atom {
     initial,    // what an argument holds at first
     scalar,
     table,
-    fold, // or scan, by its number in the program
-    step, // one of several assignments, by its number; and which it followed
+    fold,      // or scan, by its number in the program
+    step,      // one of several assignments, by its number; and which it followed
     operation, // and constants: a plan may have more of these
   };
   Kind kind;
@@ -61,7 +61,8 @@ struct Made {
 };
 
 // By variable: what it holds at the end.
-std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, Atoms &atoms);
+std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, const Answers &answers,
+                             Atoms &atoms);
 std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Atoms &atoms);
 
 } // namespace kgen

@@ -1,6 +1,8 @@
 #include "plan/verify/structure.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "plan/contract/contractions.h"
 #include "plan/index/access.h"
@@ -77,13 +79,46 @@ private:
   }
 
   void loop(const PlanNode &node) {
-    must(node.share == kNone || open_.contains(node.share), "a share of " + names(AxisSet::of(node.axis)) + " in no loop over shares");
+    must(node.share == kNone || open_.contains(node.share),
+         "a share of " + names(AxisSet::of(node.axis)) + " in no loop over shares");
     must(node.parts > 0 || !open_.contains(node.axis), "two loops over " + names(AxisSet::of(node.axis)));
-    const AxisSet around = open_;
+    check_shares(node);
+    const AxisSet around = open_, gone_over = gone_over_;
+    gone_over_ |= AxisSet::of(node.axis);
     if (node.parts == 0)
       open_ |= AxisSet::of(node.axis);
     list(node.body);
     open_ = around;
+    gone_over_ = gone_over;
+  }
+
+  // Each share goes over its own part of what is shared.
+  void check_shares(const PlanNode &node) {
+    const std::string what = names(AxisSet::of(node.axis));
+    if (plan_.shares.contains(node.axis) && node.order == PlanNode::Order::parallel)
+      must(shared_by(node.axis, node) != AxisSet(), "shares of nothing along " + what);
+    for (AxisId shares : (plan_.shares & open_).list())
+      must(node.share == shares || gone_over_.contains(node.axis) || !shared_[shares].contains(node.axis) ||
+               is_of_each(shares, node),
+           "each share goes over all of " + what);
+  }
+
+  // Does it set only what each share has for itself?
+  bool is_of_each(AxisId shares, const PlanNode &loop) const {
+    const std::set<VarId> targets = targets_of(loop.body);
+    return std::all_of(targets.begin(), targets.end(),
+                       [&](VarId var) { return kernel_.vars[var].axes.contains(shares); });
+  }
+
+  // The axes of the loops inside that go over a share.
+  AxisSet shared_by(AxisId shares, const PlanNode &root) {
+    AxisSet out;
+    for_each_node(root, [&](const PlanNode &node) {
+      if (node.kind == PlanNode::Kind::loop && node.share == shares)
+        out |= AxisSet::of(node.axis);
+    });
+    shared_[shares] |= out;
+    return out;
   }
 
   void check_storage() {
@@ -115,12 +150,15 @@ private:
             read[node.partner] = true;
         });
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
-      must(!written[v] || read[v] || kernel_.vars[v].kind == Var::Kind::output, name(static_cast<VarId>(v)) + " is set and never read");
+      must(!written[v] || read[v] || kernel_.vars[v].kind == Var::Kind::output,
+           name(static_cast<VarId>(v)) + " is set and never read");
   }
 
   const Plan &plan_;
   const Kernel &kernel_;
-  AxisSet open_; // axes of the loops around, which give their positions
+  AxisSet open_;                     // axes of the loops around, which give their positions
+  AxisSet gone_over_;                // the same, and those of loops over parts
+  std::map<AxisId, AxisSet> shared_; // by the axis that counts the shares
   std::string wrong_;
 };
 

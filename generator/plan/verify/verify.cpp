@@ -25,7 +25,8 @@ std::string name_of(const Kernel &kernel, const Atom &atom) {
   case Atom::Kind::fold:
     return "fold or scan " + std::to_string(atom.id);
   case Atom::Kind::step:
-    return "statement " + std::to_string(atom.id) + (atom.detail == 0 ? "" : " behind " + std::to_string(atom.detail - 1));
+    return "statement " + std::to_string(atom.id) +
+           (atom.detail == 0 ? "" : " behind " + std::to_string(atom.detail - 1));
   case Atom::Kind::operation:
     return "the operation '" + std::string(op_name(static_cast<Op>(atom.id))) + "'";
   }
@@ -38,10 +39,13 @@ PlanVerifier::PlanVerifier(const Kernel &kernel) {
   Kernel own = kernel;
   std::vector<PlanNode> program = lower(own);
   prune(own, program);
-  wanted_ = effects_of(own, program, atoms_);
+  for (const std::set<VarId> &absent : absences(own)) {
+    std::vector<Made> made = effects_of(own, program, answers_without(absent), atoms_);
+    wanted_.push_back({absent, std::move(made)});
+  }
 }
 
-std::string PlanVerifier::compare(const Plan &plan, const Answers &answers) {
+std::string PlanVerifier::compare(const Plan &plan, const Answers &answers, const std::vector<Made> &wanted) {
   const std::vector<Made> found = effects_of(plan, answers, atoms_);
   for (VarId v = 0; v < static_cast<VarId>(plan.kernel.vars.size()); ++v) {
     if (plan.kernel.vars[v].kind != Var::Kind::output)
@@ -51,7 +55,7 @@ std::string PlanVerifier::compare(const Plan &plan, const Answers &answers) {
       const Atom &atom = atoms_.of(a);
       const bool soft = atom.kind == Atom::Kind::operation || atom.kind == Atom::Kind::fold;
       const bool sure = found[v].surely.contains(a), possible = found[v].possibly.contains(a);
-      const bool was_sure = wanted_[v].surely.contains(a), was_possible = wanted_[v].possibly.contains(a);
+      const bool was_sure = wanted[v].surely.contains(a), was_possible = wanted[v].possibly.contains(a);
       if (was_possible && !possible)
         return name + " depends no longer on " + name_of(plan.kernel, atom);
       if (was_sure && !sure)
@@ -68,9 +72,10 @@ std::string PlanVerifier::compare(const Plan &plan, const Answers &answers) {
 std::string PlanVerifier::check(const Plan &plan) {
   if (std::string wrong = check_structure(plan); !wrong.empty())
     return wrong;
-  for (const Answers &answers : answers_of(plan))
-    if (std::string wrong = compare(plan, answers); !wrong.empty())
-      return wrong;
+  for (const Wanted &wanted : wanted_)
+    for (const Answers &answers : answers_of(plan, wanted.absent))
+      if (std::string wrong = compare(plan, answers, wanted.made); !wrong.empty())
+        return wrong;
   return "";
 }
 

@@ -2,7 +2,9 @@
 // one of kgen itself, and better no kernel than a wrong one.
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "plan/plan.h"
 #include "plan/verify/effects.h"
@@ -17,10 +19,15 @@ public:
   std::string check(const Plan &plan);
 
 private:
-  std::string compare(const Plan &plan, const Answers &answers);
+  // Of calls without some optional arguments.
+  struct Wanted {
+    std::set<VarId> absent;
+    std::vector<Made> made; // by variable
+  };
+  std::string compare(const Plan &plan, const Answers &answers, const std::vector<Made> &wanted);
 
   Atoms atoms_;
-  std::vector<Made> wanted_; // by variable of the kernel
+  std::vector<Wanted> wanted_;
 };
 
 // The same for a plan alone.
