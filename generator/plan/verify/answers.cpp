@@ -9,17 +9,19 @@ namespace {
 
 constexpr size_t kFewQuestions = 3;
 
-void collect(const Kernel &kernel, ExprId condition, std::map<std::string, ExprId> &out) {
+using Questions = std::map<std::string, std::set<ExprId>>; // by their text: passes ask the same one anew
+
+void collect(const Kernel &kernel, ExprId condition, Questions &out) {
   const Expr &e = kernel.expr(condition);
   if (e.op == Op::both || e.op == Op::either || e.op == Op::logical_not)
     for (ExprId arg : e.args)
       collect(kernel, arg, out);
   else
-    out.emplace(print(kernel, condition), condition);
+    out[print(kernel, condition)].insert(condition);
 }
 
-std::map<std::string, ExprId> questions_of(const Plan &plan) {
-  std::map<std::string, ExprId> out;
+Questions questions_of(const Plan &plan) {
+  Questions out;
   for (const Phase &phase : plan.phases) {
     if (phase.when != kNone)
       collect(plan.kernel, phase.when, out);
@@ -29,6 +31,23 @@ std::map<std::string, ExprId> questions_of(const Plan &plan) {
           collect(plan.kernel, node.condition, out);
       });
   }
+  return out;
+}
+
+// A bit for each question: does it get a yes?
+std::vector<uint64_t> combinations(size_t questions, bool few) {
+  const uint64_t all = (uint64_t{1} << std::min<size_t>(questions, 63)) - 1;
+  std::vector<uint64_t> out;
+  if (!few && questions <= kFewQuestions) {
+    for (uint64_t yes = 0; yes <= all; ++yes)
+      out.push_back(yes);
+    return out;
+  }
+  out = {0};
+  if (all != 0)
+    out.push_back(all);
+  for (size_t i = 0; i < questions && !few; ++i)
+    out.insert(out.end(), {uint64_t{1} << i, all ^ uint64_t{1} << i});
   return out;
 }
 
@@ -53,7 +72,7 @@ bool Answers::holds(const Kernel &kernel, ExprId condition) const {
   case Op::present:
     return absent_.count(e.ref) == 0;
   default:
-    return answers_.at(print(kernel, condition));
+    return answers_.at(condition);
   }
 }
 
@@ -82,29 +101,20 @@ Answers answers_without(const std::set<VarId> &absent) {
 }
 
 std::vector<Answers> answers_of(const Plan &plan, const std::set<VarId> &absent) {
-  const std::map<std::string, ExprId> questions = questions_of(plan);
+  const Questions questions = questions_of(plan);
   Answers first = answers_without(absent);
-  for (const auto &[text, id] : questions)
-    if (const Expr &e = plan.kernel.expr(id); e.op == Op::gt && plan.kernel.expr(e.args[0]).op == Op::block)
-      first.several_[plan.kernel.expr(e.args[0]).axis] = text;
-  const uint64_t all = (uint64_t{1} << std::min<size_t>(questions.size(), 63)) - 1;
-  std::vector<uint64_t> chosen; // bits: which get a yes
-  if (!absent.empty())
-    chosen = all == 0 ? std::vector<uint64_t>{0} : std::vector<uint64_t>{0, all};
-  else if (questions.size() <= kFewQuestions)
-    for (uint64_t yes = 0; yes <= all; ++yes)
-      chosen.push_back(yes);
-  else {
-    chosen = {0, all};
-    for (size_t i = 0; i < questions.size(); ++i)
-      chosen.insert(chosen.end(), {uint64_t{1} << i, all ^ uint64_t{1} << i});
-  }
+  for (const auto &[text, ids] : questions)
+    if (const Expr &e = plan.kernel.expr(*ids.begin()); e.op == Op::gt && plan.kernel.expr(e.args[0]).op == Op::block)
+      first.several_[plan.kernel.expr(e.args[0]).axis] = *ids.begin();
   std::vector<Answers> out;
-  for (uint64_t yes : chosen) {
+  for (uint64_t yes : combinations(questions.size(), !absent.empty())) {
     out.push_back(first);
     size_t i = 0;
-    for (const auto &[text, id] : questions)
-      out.back().answers_[text] = (yes >> i++ & 1) != 0;
+    for (const auto &[text, ids] : questions) {
+      for (ExprId id : ids)
+        out.back().answers_[id] = (yes >> i & 1) != 0;
+      ++i;
+    }
   }
   return out;
 }

@@ -24,8 +24,8 @@ public:
 private:
   friend std::vector<Answers> answers_of(const Plan &plan, const std::set<VarId> &absent);
   friend Answers answers_without(const std::set<VarId> &absent);
-  std::map<std::string, bool> answers_; // by the question's text: passes ask the same one anew
-  std::map<AxisId, std::string> several_;
+  std::map<ExprId, bool> answers_;
+  std::map<AxisId, ExprId> several_; // the question about it
   std::set<VarId> absent_;
 };
 

@@ -11,59 +11,10 @@
 
 namespace kgen {
 
-int Atoms::number_of(const Atom &atom) {
-  const auto [found, fresh] = numbers_.emplace(atom, static_cast<int>(list_.size()));
-  if (fresh)
-    list_.push_back(atom);
-  return found->second;
-}
-
-void AtomBits::add(int number) {
-  const size_t word = static_cast<size_t>(number) / 64;
-  if (words_.size() <= word)
-    words_.resize(word + 1);
-  words_[word] |= uint64_t{1} << number % 64;
-}
-
-void AtomBits::add(const AtomBits &other) {
-  if (words_.size() < other.words_.size())
-    words_.resize(other.words_.size());
-  for (size_t i = 0; i < other.words_.size(); ++i)
-    words_[i] |= other.words_[i];
-}
-
-void AtomBits::keep(const AtomBits &other) {
-  words_.resize(std::min(words_.size(), other.words_.size()));
-  for (size_t i = 0; i < words_.size(); ++i)
-    words_[i] &= other.words_[i];
-  while (!words_.empty() && words_.back() == 0)
-    words_.pop_back();
-}
-
-bool AtomBits::contains(int number) const {
-  const size_t word = static_cast<size_t>(number) / 64;
-  return word < words_.size() && (words_[word] >> number % 64 & 1) != 0;
-}
-
 namespace {
 
 constexpr int kAdditions = -2; // in place of the number of a statement
 constexpr int kMostRounds = 8; // of loops whose rounds depend on those before; each brings what one more copy carries
-
-// A read of a variable, at the current point of some axes.
-struct Read {
-  VarId memory;
-  AxisSet aligned;
-  auto operator<=>(const Read &other) const {
-    return std::tuple(memory, aligned.bits()) <=> std::tuple(other.memory, other.aligned.bits());
-  }
-  bool operator==(const Read &) const = default;
-};
-
-struct Parts {
-  AtomBits fixed;
-  std::vector<Read> reads;
-};
 
 // The number of each loop around the statement at hand is a bit.
 struct State {
@@ -77,25 +28,17 @@ struct State {
   std::set<int> last;     // the statements that may have written it last, by number
 };
 
-// Operations that passes neither take apart, join, nor turn into a loop's end.
-bool is_lasting(Op op) {
-  static const std::set<Op> others = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg, Op::lt,
-                                      Op::le,  Op::gt,  Op::ge,  Op::eq,  Op::ne};
-  return is_scalar_op(op) && others.count(op) == 0;
-}
-
 class Walk {
 public:
-  Walk(const Kernel &kernel, AxisSet shares, const Answers &answers, Atoms &atoms, bool in_loops)
-      : kernel_(kernel), shares_(shares), answers_(answers), atoms_(atoms), in_loops_(in_loops),
+  Walk(const Kernel &kernel, AxisSet shares, const Answers &answers, Values &values, Atoms &atoms, bool in_loops)
+      : kernel_(kernel), shares_(shares), answers_(answers), values_(values), atoms_(atoms), in_loops_(in_loops),
         nothing_(atoms.number_of({Atom::Kind::nothing})), unfinished_(atoms.number_of({Atom::Kind::unfinished})) {
     states_.resize(kernel.vars.size());
     for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
       const Var &var = kernel.vars[v];
       const bool held = var.kind == Var::Kind::input || var.kind == Var::Kind::output;
       const int what = held ? atoms.number_of({Atom::Kind::initial, memory_of(kernel, v)}) : nothing_;
-      states_[v].made.surely.add(what);
-      states_[v].made.possibly.add(what);
+      states_[v].made.add(what);
     }
   }
 
@@ -116,46 +59,10 @@ private:
 
   // ---- values -------------------------------------------------------------------------------------------------------
 
-  const Parts &parts_of(ExprId id) {
-    const auto known = parts_.find(id);
-    if (known != parts_.end())
-      return known->second;
-    Parts parts;
-    std::set<Read> reads;
-    walk(kernel_, id, [&](ExprId at) {
-      const Expr &e = kernel_.expr(at);
-      if (e.op == Op::read || e.op == Op::element)
-        reads.insert({memory_of(kernel_, e.ref), aligned(e.ref, e.coords)});
-      else if (const std::optional<Atom> atom = atom_of(e))
-        parts.fixed.add(atoms_.number_of(*atom));
-      return true;
-    });
-    parts.reads.assign(reads.begin(), reads.end());
-    return parts_.emplace(id, std::move(parts)).first->second;
-  }
-
-  static std::optional<Atom> atom_of(const Expr &e) {
-    if (e.op == Op::scalar)
-      return Atom{Atom::Kind::scalar, e.ref};
-    if (e.op == Op::table)
-      return Atom{Atom::Kind::table, e.ref};
-    if (is_lasting(e.op))
-      return Atom{Atom::Kind::operation, static_cast<int>(e.op)};
-    return std::nullopt;
-  }
-
-  AxisSet aligned(VarId var, const std::vector<Coordinate> &coords) const {
-    AxisSet out = kernel_.vars[var].axes;
-    for (const Coordinate &c : coords)
-      if (!is_identity(kernel_, c))
-        out -= AxisSet::of(c.axis);
-    return out;
-  }
-
   void add(ExprId id, Made &to, VarId own = kNone) {
     if (id == kNone)
       return;
-    const Parts &parts = parts_of(id);
+    const Parts &parts = values_.of(id);
     to.surely.add(parts.fixed);
     to.possibly.add(parts.fixed);
     for (const Read &read : parts.reads)
@@ -168,8 +75,7 @@ private:
       states_[read.memory].unread = false;
     }
     State &state = states_[read.memory];
-    to.surely.add(state.made.surely);
-    to.possibly.add(state.made.possibly);
+    to.add(state.made);
     if (read.memory != own && state.fresh && !grows_around(read.memory))
       to.possibly.add(unfinished_);
     uint64_t other_rounds = 0;
@@ -219,7 +125,10 @@ private:
     }
   }
 
+  // Stands before each change of a state.
   void save(VarId var) {
+    if (!touched_.empty())
+      touched_.back().push_back(var);
     if (!saved_.empty())
       saved_.back().emplace(var, states_[var]);
   }
@@ -243,8 +152,7 @@ private:
     save(memory);
     State &state = states_[memory];
     for (const Made &condition : conditions_) {
-      value.surely.add(condition.surely);
-      value.possibly.add(condition.possibly);
+      value.add(condition);
     }
     uint64_t other_rounds = 0;
     for (size_t level = 0; level < loops_.size(); ++level)
@@ -257,8 +165,7 @@ private:
       state.growing = 0;
       state.started = open();
     } else {
-      state.made.surely.add(value.surely);
-      state.made.possibly.add(value.possibly);
+      state.made.add(value);
     }
     state.written = open();
     state.fresh = false;
@@ -272,10 +179,11 @@ private:
     Made value;
     for (ExprId id : expressions_of(node)) {
       add(id, value, memory);
-      for (const Read &read : parts_of(id).reads)
+      for (const Read &read : values_.of(id).reads)
         continues = continues || read.memory == memory;
     }
-    const bool whole = aligned(node.target, node.coords) == kernel_.vars[node.target].axes && node.indices.empty();
+    const bool whole =
+        aligned_axes(kernel_, node.target, node.coords) == kernel_.vars[node.target].axes && node.indices.empty();
     add_step(node, value);
     write(node.target, std::move(value), whole && !node.scatter_add);
     follow(node, whole, continues);
@@ -340,8 +248,7 @@ private:
       atoms = {atoms_.number_of({assigns ? Atom::Kind::step : Atom::Kind::fold, node.origin})};
     for (int atom : atoms) {
       if (atoms.size() == 1)
-        to.surely.add(atom);
-      to.possibly.add(atom);
+        to.add(atom);
     }
   }
 
@@ -376,11 +283,11 @@ private:
     add(node.entry, bounds);
     if (node.table != kNone) {
       const int atom = atoms_.number_of({Atom::Kind::table, node.table});
-      bounds.surely.add(atom);
-      bounds.possibly.add(atom);
+      bounds.add(atom);
     }
     conditions_.push_back(std::move(bounds));
     loops_.push_back(node.axis);
+    touched_.emplace_back();
     around_.push_back(&node);
     list(node.body);
     around_.pop_back();
@@ -390,12 +297,17 @@ private:
 
   void close_loop() {
     loops_.pop_back();
-    for (State &state : states_) {
+    for (VarId var : touched_.back()) {
+      State &state = states_[var];
       state.growing &= open();
       state.written &= open();
       state.elsewhere &= open();
       state.started &= open();
     }
+    const std::vector<VarId> inside = std::move(touched_.back());
+    touched_.pop_back();
+    if (!touched_.empty())
+      touched_.back().insert(touched_.back().end(), inside.begin(), inside.end());
   }
 
   // Rounds in order: what one leaves, the next finds.
@@ -501,12 +413,13 @@ private:
   const Kernel &kernel_;
   const AxisSet shares_;
   const Answers &answers_;
+  Values &values_;
   Atoms &atoms_;
   const bool in_loops_; // each statement stands in the loops of its lanes
   const int nothing_, unfinished_;
-  std::map<ExprId, Parts> parts_;
   std::vector<State> states_;            // by memory
   std::vector<AxisId> loops_;            // around the statement at hand
+  std::vector<std::vector<VarId>> touched_; // in each of them
   std::vector<const PlanNode *> around_; // the same, as they stand in the plan
   std::vector<Made> conditions_;
   std::vector<Saved> saved_;
@@ -516,13 +429,14 @@ private:
 
 std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, const Answers &answers,
                              Atoms &atoms) {
-  Walk all(kernel, AxisSet(), answers, atoms, false);
+  Values values(kernel, atoms);
+  Walk all(kernel, AxisSet(), answers, values, atoms, false);
   all.list(program);
   return all.result();
 }
 
-std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Atoms &atoms) {
-  Walk all(plan.kernel, plan.shares, answers, atoms, true);
+std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Values &values, Atoms &atoms) {
+  Walk all(plan.kernel, plan.shares, answers, values, atoms, true);
   for (const Phase &phase : plan.phases)
     if (phase.when == kNone || answers.holds(plan.kernel, phase.when) != phase.unless)
       all.list(phase.nodes);

@@ -29,9 +29,9 @@ public:
   }
 
 private:
-  void must(bool holds, const std::string &what) {
+  template <class What> void must(bool holds, const What &what) {
     if (!holds && wrong_.empty())
-      wrong_ = what;
+      wrong_ = what();
   }
 
   std::string name(VarId var) const { return var == kNone ? "a condition" : "'" + kernel_.vars[var].name + "'"; }
@@ -43,17 +43,18 @@ private:
   }
 
   void check_phase(const Phase &phase) {
-    must(!phase.nodes.empty(), "a phase without statements");
+    must(!phase.nodes.empty(), [&] { return std::string("a phase without statements"); });
     if (phase.kind == Phase::Kind::serial || phase.nodes.empty())
       return;
-    must(phase.nodes.size() == 1, "a phase of several workers with several roots");
+    must(phase.nodes.size() == 1, [&] { return std::string("a phase of several workers with several roots"); });
     const PlanNode *loop = &phase.nodes.front();
     for (int i = 0; i < phase.split; ++i) {
       const bool splits = loop->kind == PlanNode::Kind::loop || loop->kind == PlanNode::Kind::steps;
-      must(splits && loop->order == PlanNode::Order::parallel, "a work list over what is no parallel loop");
+      must(splits && loop->order == PlanNode::Order::parallel,
+           [&] { return std::string("a work list over what is no parallel loop"); });
       if (i + 1 == phase.split)
         break;
-      must(loop->body.size() == 1, "a work list with statements between its loops");
+      must(loop->body.size() == 1, [&] { return std::string("a work list with statements between its loops"); });
       if (!wrong_.empty())
         return;
       loop = &loop->body.front();
@@ -75,13 +76,14 @@ private:
 
   void check_lanes(const PlanNode &node) {
     const AxisSet missing = node.lanes - open_;
-    must(missing.empty(), name(node.target) + " is set outside of a loop over " + names(missing));
+    must(missing.empty(), [&] { return name(node.target) + " is set outside of a loop over " + names(missing); });
   }
 
   void loop(const PlanNode &node) {
     must(node.share == kNone || open_.contains(node.share),
-         "a share of " + names(AxisSet::of(node.axis)) + " in no loop over shares");
-    must(node.parts > 0 || !open_.contains(node.axis), "two loops over " + names(AxisSet::of(node.axis)));
+         [&] { return "a share of " + names(AxisSet::of(node.axis)) + " in no loop over shares"; });
+    must(node.parts > 0 || !open_.contains(node.axis),
+         [&] { return "two loops over " + names(AxisSet::of(node.axis)); });
     check_shares(node);
     const AxisSet around = open_, gone_over = gone_over_;
     gone_over_ |= AxisSet::of(node.axis);
@@ -94,13 +96,13 @@ private:
 
   // Each share goes over its own part of what is shared.
   void check_shares(const PlanNode &node) {
-    const std::string what = names(AxisSet::of(node.axis));
     if (plan_.shares.contains(node.axis) && node.order == PlanNode::Order::parallel)
-      must(shared_by(node.axis, node) != AxisSet(), "shares of nothing along " + what);
+      must(shared_by(node.axis, node) != AxisSet(),
+           [&] { return "shares of nothing along " + kernel_.axes[node.axis].name; });
     for (AxisId shares : (plan_.shares & open_).list())
       must(node.share == shares || gone_over_.contains(node.axis) || !shared_[shares].contains(node.axis) ||
                is_of_each(shares, node),
-           "each share goes over all of " + what);
+           [&] { return "each share goes over all of " + kernel_.axes[node.axis].name; });
   }
 
   // Does it set only what each share has for itself?
@@ -122,11 +124,10 @@ private:
   }
 
   void check_storage() {
-    Plan placed = plan_;
-    place_variables(placed);
+    const std::vector<Storage> places = places_of(plan_);
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
-      must(v < plan_.storage.size() && plan_.storage[v] == placed.storage[v],
-           name(static_cast<VarId>(v)) + " lies where not all of its uses reach it");
+      must(v < plan_.storage.size() && plan_.storage[v] == places[v],
+           [&] { return name(static_cast<VarId>(v)) + " lies where not all of its uses reach it"; });
   }
 
   void check_uses() {
@@ -151,7 +152,7 @@ private:
         });
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       must(!written[v] || read[v] || kernel_.vars[v].kind == Var::Kind::output,
-           name(static_cast<VarId>(v)) + " is set and never read");
+           [&] { return name(static_cast<VarId>(v)) + " is set and never read"; });
   }
 
   const Plan &plan_;

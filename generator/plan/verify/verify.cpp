@@ -45,10 +45,10 @@ PlanVerifier::PlanVerifier(const Kernel &kernel) {
   }
 }
 
-std::string PlanVerifier::compare(const Plan &plan, const Answers &answers, const std::vector<Made> &wanted) {
-  const std::vector<Made> found = effects_of(plan, answers, atoms_);
+std::string PlanVerifier::compare(const Plan &plan, const std::vector<Made> &found,
+                                  const std::vector<Made> &wanted) const {
   for (VarId v = 0; v < static_cast<VarId>(plan.kernel.vars.size()); ++v) {
-    if (plan.kernel.vars[v].kind != Var::Kind::output)
+    if (plan.kernel.vars[v].kind != Var::Kind::output || found[v] == wanted[v])
       continue;
     const std::string name = "'" + plan.kernel.vars[v].name + "'";
     for (int a = 0; a < static_cast<int>(atoms_.count()); ++a) {
@@ -72,9 +72,10 @@ std::string PlanVerifier::compare(const Plan &plan, const Answers &answers, cons
 std::string PlanVerifier::check(const Plan &plan) {
   if (std::string wrong = check_structure(plan); !wrong.empty())
     return wrong;
+  Values values(plan.kernel, atoms_);
   for (const Wanted &wanted : wanted_)
     for (const Answers &answers : answers_of(plan, wanted.absent))
-      if (std::string wrong = compare(plan, answers, wanted.made); !wrong.empty())
+      if (std::string wrong = compare(plan, effects_of(plan, answers, values, atoms_), wanted.made); !wrong.empty())
         return wrong;
   return "";
 }

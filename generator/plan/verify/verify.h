@@ -24,7 +24,7 @@ private:
     std::set<VarId> absent;
     std::vector<Made> made; // by variable
   };
-  std::string compare(const Plan &plan, const Answers &answers, const std::vector<Made> &wanted);
+  std::string compare(const Plan &plan, const std::vector<Made> &found, const std::vector<Made> &wanted) const;
 
   Atoms atoms_;
   std::vector<Wanted> wanted_;
