@@ -417,10 +417,10 @@ private:
   Atoms &atoms_;
   const bool in_loops_; // each statement stands in the loops of its lanes
   const int nothing_, unfinished_;
-  std::vector<State> states_;            // by memory
-  std::vector<AxisId> loops_;            // around the statement at hand
+  std::vector<State> states_;               // by memory
+  std::vector<AxisId> loops_;               // around the statement at hand
   std::vector<std::vector<VarId>> touched_; // in each of them
-  std::vector<const PlanNode *> around_; // the same, as they stand in the plan
+  std::vector<const PlanNode *> around_;    // the same, as they stand in the plan
   std::vector<Made> conditions_;
   std::vector<Saved> saved_;
 };

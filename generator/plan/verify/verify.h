@@ -15,7 +15,7 @@ class PlanVerifier {
 public:
   explicit PlanVerifier(const Kernel &kernel);
 
-  // What is wrong, in words; empty: nothing.
+  // What is wrong, in words; empty: nothing, or nothing has changed since the plan was checked.
   std::string check(const Plan &plan);
 
 private:
@@ -26,6 +26,7 @@ private:
   };
   std::string compare(const Plan &plan, const std::vector<Made> &found, const std::vector<Made> &wanted) const;
 
+  uint64_t last_ = 0; // fingerprint of the plan that was checked
   Atoms atoms_;
   std::vector<Wanted> wanted_;
 };
