@@ -4,7 +4,6 @@
 #include "plan/program/lower.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -12,7 +11,7 @@
 #include "ir/roles.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
-#include "plan/program/prune.h"
+#include "plan/program/numbers.h"
 #include "support/naming.h"
 
 namespace kgen {
@@ -560,24 +559,6 @@ std::vector<GridId> nesting_order(const Kernel &kernel) {
   return outer;
 }
 
-// By which a plan is compared with the program. A variable that is assigned once may be replaced by its value.
-void number(const Kernel &kernel, std::vector<PlanNode> &program) {
-  std::map<VarId, int> assignments;
-  for (const PlanNode &root : program)
-    for_each_node(root, [&](const PlanNode &node) {
-      assignments[node.target] += node.kind == PlanNode::Kind::assign && !changes_nothing(kernel, node);
-    });
-  int next = 0;
-  for (PlanNode &root : program)
-    for_each_node(root, [&](PlanNode &node) {
-      const bool adds = node.kind == PlanNode::Kind::fold_step || node.kind == PlanNode::Kind::scan_step;
-      const bool lasts = node.kind == PlanNode::Kind::assign &&
-                         (assignments[node.target] > 1 || kernel.vars[node.target].kind == Var::Kind::output);
-      if (adds || lasts)
-        node.origin = next++;
-    });
-}
-
 } // namespace
 
 std::vector<PlanNode> lower(Kernel &kernel) {
@@ -594,7 +575,7 @@ std::vector<PlanNode> lower(Kernel &kernel) {
     program.clear();
     program.push_back(std::move(steps));
   }
-  number(kernel, program);
+  number_statements(kernel, program);
   return program;
 }
 
