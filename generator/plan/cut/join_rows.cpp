@@ -196,8 +196,10 @@ private:
       const VarId memory = row[i].target, here = in_variable(row[i], out);
       for (size_t later = i + 1; later < row.size(); ++later)
         replace_reads(kernel_, row[later], memory, make_read(kernel_, here), true);
-      if (is_read_elsewhere(memory))
-        out.push_back(make_assign(kernel_, memory, make_read(kernel_, here), row[i].place));
+      if (!is_read_elsewhere(memory))
+        continue;
+      out.push_back(make_assign(kernel_, memory, make_read(kernel_, here), row[i].place));
+      out.back().origin = row[i].origin;
     }
     row = std::move(out);
   }
@@ -219,6 +221,7 @@ private:
     var.name += "_here";
     const VarId here = add_var(kernel_, std::move(var));
     out.push_back(make_assign(kernel_, here, set.value, set.place));
+    out.back().origin = set.origin;
     return here;
   }
 

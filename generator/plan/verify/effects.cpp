@@ -184,7 +184,7 @@ private:
     }
     const bool whole =
         aligned_axes(kernel_, node.target, node.coords) == kernel_.vars[node.target].axes && node.indices.empty();
-    add_step(node, value);
+    add_step(node, whole && !continues && saved_.empty(), value);
     write(node.target, std::move(value), whole && !node.scatter_add);
     follow(node, whole, continues);
     if (continues && whole) {
@@ -207,7 +207,7 @@ private:
     Made value;
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
-    add_step(node, value);
+    add_step(node, false, value);
     if (goes_astray(node.target, node.reduced))
       value.possibly.add(unfinished_);
     grow(node.target, value);
@@ -235,20 +235,20 @@ private:
     return in_loops_ && (others || !missing.empty());
   }
 
-  // Which of several statements, and behind which: their order counts.
-  void add_step(const PlanNode &node, Made &to) {
+  // Which of several statements, and behind which: their order counts. Not where nothing is left of those before, which
+  // another variable may then hold.
+  void add_step(const PlanNode &node, bool replaces, Made &to) {
     if (node.origin == kNone)
       return;
-    const std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
-    std::vector<int> atoms;
-    for (int before : last)
-      atoms.push_back(atoms_.number_of({Atom::Kind::step, node.origin, static_cast<uint64_t>(before - kAdditions)}));
     const bool assigns = node.kind == PlanNode::Kind::assign && !node.scatter_add; // additions come in any order
-    if (last.empty() || !assigns)
-      atoms = {atoms_.number_of({assigns ? Atom::Kind::step : Atom::Kind::fold, node.origin})};
-    for (int atom : atoms) {
-      if (atoms.size() == 1)
-        to.add(atom);
+    const std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
+    if (!assigns || replaces || last.empty())
+      return to.add(atoms_.number_of({assigns ? Atom::Kind::step : Atom::Kind::fold, node.origin}));
+    for (int before : last) {
+      const int atom = atoms_.number_of({Atom::Kind::step, node.origin, static_cast<uint64_t>(before - kAdditions)});
+      to.possibly.add(atom);
+      if (last.size() == 1)
+        to.surely.add(atom);
     }
   }
 
@@ -266,7 +266,7 @@ private:
     Made value;
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
-    add_step(node, value);
+    add_step(node, false, value);
     if (goes_astray(node.target, AxisSet::of(node.axis)))
       value.possibly.add(unfinished_);
     grow(node.target, std::move(value));
