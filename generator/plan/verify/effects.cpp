@@ -323,6 +323,7 @@ private:
       const Saved before = pop();
       bool changed = false;
       for (const auto &[var, state] : before) {
+        states_[var].unread = false; // the last round may leave what no one reads
         Made &made = states_[var].made;
         if (node.kind == PlanNode::Kind::repeat) // there may be none
           made.surely.keep(state.made.surely);

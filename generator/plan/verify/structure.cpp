@@ -23,8 +23,6 @@ public:
     }
     if (wrong_.empty())
       check_storage();
-    if (wrong_.empty())
-      check_uses();
     return wrong_;
   }
 
@@ -128,31 +126,6 @@ private:
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       must(v < plan_.storage.size() && plan_.storage[v] == places[v],
            [&] { return name(static_cast<VarId>(v)) + " lies where not all of its uses reach it"; });
-  }
-
-  void check_uses() {
-    std::vector<bool> read(kernel_.vars.size()), written(kernel_.vars.size());
-    for (const Phase &phase : plan_.phases)
-      for (const PlanNode &root : phase.nodes)
-        for_each_node(root, [&](const PlanNode &node) {
-          for (ExprId id : expressions_of(node))
-            walk(kernel_, id, [&](ExprId at) {
-              const Expr &e = kernel_.expr(at);
-              if (e.op == Op::read || e.op == Op::element)
-                read[e.ref] = true;
-              return true;
-            });
-          for (VarId var : {node.target, node.partner})
-            if (var != kNone)
-              written[var] = true;
-          if (node.kind == PlanNode::Kind::scan_step)
-            read[node.target] = true;
-          if (node.kind == PlanNode::Kind::fold_step && node.partner != kNone)
-            read[node.partner] = true;
-        });
-    for (size_t v = 0; v < kernel_.vars.size(); ++v)
-      must(!written[v] || read[v] || kernel_.vars[v].kind == Var::Kind::output,
-           [&] { return name(static_cast<VarId>(v)) + " is set and never read"; });
   }
 
   const Plan &plan_;

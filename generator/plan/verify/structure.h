@@ -1,5 +1,5 @@
 // Is a plan well formed? Statements stand under the loops of their lanes, shares and parts belong to loops around them,
-// variables live where their uses are, and nothing is left that no one reads.
+// and variables live where their uses are.
 #pragma once
 
 #include <string>
