@@ -14,13 +14,10 @@ using namespace kgen;
 
 namespace {
 
-Plan plan_of(const std::string &body, TargetKind target = TargetKind::cuda) {
-  const test::Analysed a = test::analyse(R"(kernel = "k"
-inputs.x = "f32[M, N]"
-outputs.y = "f32[M, N]"
-outputs.s = "f32[M]"
-body = '''
-)" + body + "\n'''\n");
+Plan plan_of(const std::string &body, TargetKind target = TargetKind::cuda,
+             const std::string &outputs = "outputs.y = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n") {
+  const test::Analysed a =
+      test::analyse("kernel = \"k\"\ninputs.x = \"f32[M, N]\"\n" + outputs + "body = '''\n" + body + "\n'''\n");
   INFO(a.errors);
   REQUIRE(a.built);
   REQUIRE(a.errors.empty());
@@ -100,4 +97,12 @@ TEST_CASE("assignments in another order") {
   const auto first = std::find_if(list.begin(), list.end(), [](const PlanNode &n) { return !n.body.empty(); });
   std::swap(first[0], first[1]);
   CHECK(verify(plan).find("'y' depends no longer on statement") == 0);
+}
+
+// Columns that go with rows once read the first of what a row sets twice.
+TEST_CASE("columns beside rows see what the row has set last") {
+  const std::string body = "real a = 1.0f;\na = sum(x * 2, N);\nc = sum(x > 0 ? a : 1.0f, M);";
+  const Plan plan = plan_of(body, TargetKind::openmp, "outputs.c = \"f32[N]\"\n");
+  CHECK(print(plan).find("several M_shares") != std::string::npos);
+  CHECK(verify(plan) == "");
 }
