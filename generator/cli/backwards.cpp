@@ -174,11 +174,11 @@ void find_backwards(std::vector<BoundSpec> &specs, const LoadOptions &load, Diag
 std::optional<Signature> signature_of_file(const std::string &path, const CompileOptions &options) {
   if (path.empty())
     return std::nullopt;
-  CompileOptions until_rewritten = options;
-  until_rewritten.last = Stage::rewrite;
-  until_rewritten.load.for_those_that_declare = true;
+  CompileOptions until_planned = options;
+  until_planned.last = Stage::plan;
+  until_planned.load.for_those_that_declare = true;
   Diagnostics unused;
-  const std::optional<Compiled> compiled = compile_file(path, until_rewritten, unused);
+  const std::optional<Compiled> compiled = compile_file(path, until_planned, unused);
   return compiled ? std::optional(signature_of(compiled->spec, compiled->variations, options.emit)) : std::nullopt;
 }
 

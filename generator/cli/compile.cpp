@@ -101,6 +101,11 @@ void lower(Variation &variation) {
   variation.all_outputs_facts = analyze(*variation.all_outputs, none);
 }
 
+const TargetPlans &plan_for(Variation &variation, TargetKind target) {
+  return variation.plans[target] = make_plans(variation.lowered, variation.lowered_facts, variation.all_outputs,
+                                              variation.all_outputs_facts, target);
+}
+
 } // namespace
 
 std::optional<Stage> find_stage(std::string_view name) {
@@ -181,15 +186,15 @@ std::optional<Compiled> compile(const std::string &path, const std::string &text
     return out;
 
   StageText plan_text(options, Stage::plan, out.text);
-  if (done(Stage::plan)) {
-    for (Variation &variation : out.variations)
-      for (const auto &[wanted, target] :
-           {std::pair{options.emit.openmp, TargetKind::openmp}, std::pair{options.emit.cuda, TargetKind::cuda}})
-        if (wanted)
-          plan_text.add(variation.variant,
-                        [&] { return print(make_plan(variation.lowered, variation.lowered_facts, target)); });
+  for (Variation &variation : out.variations)
+    for (const auto &[wanted, target] :
+         {std::pair{options.emit.openmp, TargetKind::openmp}, std::pair{options.emit.cuda, TargetKind::cuda}})
+      if (wanted) {
+        const TargetPlans &plans = plan_for(variation, target);
+        plan_text.add(variation.variant, [&] { return print(plans); });
+      }
+  if (done(Stage::plan))
     return out;
-  }
 
   if (!check_templates(options.emit.templates, diags))
     return std::nullopt;

@@ -39,7 +39,7 @@ int explain(const Options &options) {
   Diagnostics diags;
   const char *between = "";
   const std::vector<SpecFile> specs = find_specs(options, load, diags);
-  const CompileOptions compile = compile_options(options, load, Stage::rewrite);
+  const CompileOptions compile = compile_options(options, load, Stage::plan);
   std::vector<TargetKind> targets;
   for (const auto &[wanted, target] :
        {std::pair{compile.emit.openmp, TargetKind::openmp}, std::pair{compile.emit.cuda, TargetKind::cuda}})

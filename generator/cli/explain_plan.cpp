@@ -27,7 +27,7 @@ public:
         cuda_(target == TargetKind::cuda) {
     if (cuda_)
       return;
-    for (const ShortRows &rows : plan_short_rows(variation.lowered, variation.lowered_facts, plan_))
+    for (const ShortRows &rows : variation.plans.at(target).short_rows)
       short_rows_ += "calls with " +
                      short_rows_condition(kernel_, rows.axes, [](const std::string &axis) { return axis; }) +
                      ": neighbouring rows side by side, by a function of their own\n";

@@ -2,20 +2,12 @@
 // in.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "emit/interface/interface.h"
 #include "plan/plan.h"
 
 namespace kgen {
-
-// For all calls, and for those that want all optional outputs, where that is another one.
-struct Plans {
-  Plan asking;
-  std::optional<Plan> all;
-};
-Plans plans_of(const Variation &variation, TargetKind target);
 
 Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind target);
 

@@ -65,6 +65,7 @@ struct PlanNode {
   AxisSet context; // of assignments: the axes of the conditions around it
   std::vector<PlanNode> body, otherwise, step;
   Place place;
+  int origin = kNone; // of folds, scans, and assignments to what has several: its number in the program; copies keep it
 
   // Of loops, filled by the tree builder:
   enum class Order { parallel, reduction, ordered };

@@ -31,6 +31,8 @@ inline std::vector<Variation> variations_of(const Spec &spec) {
     REQUIRE(!diags.has_errors());
     v.lowered = canonicalize(v.kernel, v.facts);
     v.lowered_facts = v.facts;
+    for (TargetKind target : {TargetKind::openmp, TargetKind::cuda})
+      v.plans[target] = make_plans(v.lowered, v.lowered_facts, v.all_outputs, v.all_outputs_facts, target);
     variations.push_back(std::move(v));
   }
   return variations;

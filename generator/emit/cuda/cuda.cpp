@@ -20,28 +20,19 @@ std::list<CudaKernel> kernels_of(const Function &function, const Variation &vari
                                  Statuses &statuses) {
   const std::string name = variation_name(function, variation);
   std::list<CudaKernel> out;
-  const Plans plans = plans_of(variation, TargetKind::cuda);
-  if (plans.all)
-    out.emplace_back(name, function, *plans.all, variation.all_outputs_facts, spelling, statuses);
-  out.emplace_back(plans.all ? name + "_in_part" : name, function, plans.asking, variation.lowered_facts, spelling,
-                   statuses);
+  const TargetPlans &plans = variation.plans.at(TargetKind::cuda);
+  const Facts &facts = plans.in_part ? variation.all_outputs_facts : variation.lowered_facts;
+  out.emplace_back(name, function, plans.plan, facts, spelling, statuses);
+  if (plans.in_part)
+    out.emplace_back(name + "_in_part", function, *plans.in_part, variation.lowered_facts, spelling, statuses);
   return out;
 }
 
 } // namespace
 
-Plans plans_of(const Variation &variation, TargetKind target) {
-  Plans out{make_plan(variation.lowered, variation.lowered_facts, target), std::nullopt};
-  if (variation.all_outputs)
-    out.all = plan_all_outputs(*variation.all_outputs, variation.all_outputs_facts, out.asking);
-  return out;
-}
-
 Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind target) {
-  if (target != TargetKind::cuda) {
-    const Plans plans = plans_of(variation, target);
-    return plans.all.value_or(plans.asking);
-  }
+  if (target != TargetKind::cuda)
+    return variation.plans.at(target).plan;
   const std::vector<Variation> variations = {variation};
   const std::vector<Function> functions = functions_of(spec, variations);
   Spelling spelling(target);

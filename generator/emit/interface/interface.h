@@ -9,6 +9,7 @@
 #include "analysis/facts.h"
 #include "emit/interface/statuses.h"
 #include "emit/print/printer.h"
+#include "plan/variants/plans.h"
 #include "spec/spec.h"
 
 namespace kgen {
@@ -35,6 +36,7 @@ struct Variation {
   Facts lowered_facts;
   std::optional<Kernel> all_outputs; // `lowered`, for calls that want all optional outputs, where it has some
   Facts all_outputs_facts;
+  std::map<TargetKind, TargetPlans> plans; // of the targets that are wanted
 
   const Kernel &interpreted() const { return reporting ? *reporting : kernel; }
 };

@@ -1,13 +1,11 @@
 // OpenMP C++: per variation a function, others for short rows and for calls that want all outputs; then the launchers,
 // which check everything before anything is written.
-#include "emit/emitted_plan.h"
 #include "emit/interface/launcher.h"
 #include "emit/openmp/openmp_kernel.h"
 #include "emit/text/declare_at_fold.h"
 #include "emit/text/each_once.h"
 #include "emit/text/write_once.h"
 #include "plan/variants/all_outputs.h"
-#include "plan/variants/short_rows.h"
 
 namespace kgen {
 namespace {
@@ -16,36 +14,29 @@ namespace {
 using OpenmpFunctions = std::vector<OpenmpFunction>;
 
 // For all sizes, behind those for short rows.
-OpenmpFunctions by_sizes(const std::string &name, const Function &function, const Kernel &kernel, const Facts &facts,
-                         const Plan &plan, Spelling &spelling) {
+OpenmpFunctions by_sizes(const std::string &name, const Function &function, const TargetPlans &plans,
+                         const Facts &facts, Spelling &spelling) {
   OpenmpFunctions out;
-  const std::vector<ShortRows> all = plan_short_rows(kernel, facts, plan);
-  for (const ShortRows &rows : all) {
-    const std::string made_for = &rows == &all.back() ? "_short" : "_short_and_few";
+  for (const ShortRows &rows : plans.short_rows) {
+    const std::string made_for = &rows == &plans.short_rows.back() ? "_short" : "_short_and_few";
     out.push_back(openmp_function(name + made_for, function, rows.plan, facts, spelling));
     out.back().condition = short_rows_condition(rows.plan.kernel, rows.axes, c_name);
     out.back().text = "// For " + out.back().condition + ": rows that fill no vector.\n" + out.back().text;
   }
-  out.push_back(openmp_function(name, function, plan, facts, spelling));
+  out.push_back(openmp_function(name, function, plans.plan, facts, spelling));
   return out;
 }
 
-// What is made of a variation, and the plan of the first function that serves calls of all sizes.
-struct Functions {
-  OpenmpFunctions made;
-  Plan plan;
-};
-
-Functions functions_of(const Function &function, const Variation &variation, Spelling &spelling) {
+OpenmpFunctions functions_of(const Function &function, const Variation &variation, Spelling &spelling) {
   const std::string name = variation_name(function, variation);
-  const auto &[plan, all] = plans_of(variation, TargetKind::openmp);
-  if (!all)
-    return {by_sizes(name, function, variation.lowered, variation.lowered_facts, plan, spelling), plan};
-  Functions out{by_sizes(name, function, *variation.all_outputs, variation.all_outputs_facts, *all, spelling), *all};
-  for (OpenmpFunction &one : out.made)
-    one.arrays = all_outputs_condition(plan.kernel, c_name);
-  out.made.push_back(openmp_function(name + "_in_part", function, plan, variation.lowered_facts, spelling));
-  out.made.back().text = "// For calls that do not want all outputs.\n" + out.made.back().text;
+  const TargetPlans &plans = variation.plans.at(TargetKind::openmp);
+  if (!plans.in_part)
+    return by_sizes(name, function, plans, variation.lowered_facts, spelling);
+  OpenmpFunctions out = by_sizes(name, function, plans, variation.all_outputs_facts, spelling);
+  for (OpenmpFunction &one : out)
+    one.arrays = all_outputs_condition(plans.in_part->kernel, c_name);
+  out.push_back(openmp_function(name + "_in_part", function, *plans.in_part, variation.lowered_facts, spelling));
+  out.back().text = "// For calls that do not want all outputs.\n" + out.back().text;
   return out;
 }
 
@@ -73,9 +64,9 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
     launched.push_back({&function, {}, {}, {}});
     printed.push_back({&function, {}});
     for (const Variation *variation : function.variations) {
-      const auto &[made, plan] = functions_of(function, *variation, spelling);
+      const OpenmpFunctions made = functions_of(function, *variation, spelling);
       if (source.plan.empty())
-        source.plan = plan_comment(plan, variation->facts);
+        source.plan = plan_comment(variation->plans.at(TargetKind::openmp).plan, variation->facts);
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
         launched.back().made.back().push_back(

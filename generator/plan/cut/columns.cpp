@@ -176,7 +176,9 @@ private:
       init.kind = PlanNode::Kind::fold_init;
       init.value = init.condition = kNone;
       init.target = node.target = fresh;
+      add.reduced = (node.reduced - inside) | AxisSet::of(axis);
       init.reduced = node.reduced = node.reduced & inside;
+      init.lanes = add.lanes = node.lanes - inside;
       before.push_back(std::move(init));
       after.push_back(std::move(add));
     }

@@ -353,12 +353,18 @@ private:
   // Those of the block at hand.
   ExprId positions(AxisId axis) { return make_size(kernel_, axis, kSizeOfPart); }
 
-  // Steps of the total go to another variable.
-  static void redirect(PlanNode &loop, VarId total, VarId to) {
+  // Steps of the total go to another variable, which is that of the loop alone. Returns the axes over which they go.
+  static AxisSet redirect(PlanNode &loop, VarId total, VarId to) {
+    AxisSet inside;
     for_each_node(loop, [&](PlanNode &n) {
-      if (n.kind == PlanNode::Kind::fold_step && n.target == total)
-        n.target = to;
+      if (n.kind == PlanNode::Kind::loop)
+        inside |= AxisSet::of(n.axis);
+      if (n.kind != PlanNode::Kind::fold_step || n.target != total)
+        return;
+      n.target = to;
+      n.reduced = n.reduced & inside;
     });
+    return inside;
   }
 
   void follow_greatest(Total &total, PlanNode &a, Nodes &before, Nodes &between) {
@@ -393,9 +399,9 @@ private:
     init.target = total.now;
     init.value = kNone;
     init.lanes = kernel_.vars[sum].axes;
-    before.push_back(std::move(init));
     const AxisSet reduced = total.step->reduced;
-    redirect(a, sum, total.now);
+    init.reduced = reduced & redirect(a, sum, total.now);
+    before.push_back(std::move(init));
     auto read = [&](VarId var) { return make_cast(kernel_, make_read(kernel_, var), type); };
     between.push_back(assign(total.mean, op(Op::div, read(total.now), read(here_)), a));
     for_each_node(b, [&](PlanNode &n) {

@@ -189,17 +189,25 @@ private:
   void forward(Nodes &row) {
     Nodes out;
     for (size_t i = 0; i < row.size(); ++i) {
-      if (!is_kept_for_later(row[i])) {
+      if (!is_kept_for_later(row[i]) || is_set_inside(row, row[i].target)) {
         out.push_back(std::move(row[i]));
         continue;
       }
       const VarId memory = row[i].target, here = in_variable(row[i], out);
-      for (size_t later = i + 1; later < row.size(); ++later)
+      for (size_t later = i + 1; later < row.size() && (later == i + 1 || row[later - 1].target != memory); ++later)
         replace_reads(kernel_, row[later], memory, make_read(kernel_, here), true);
-      if (is_read_elsewhere(memory))
-        out.push_back(make_assign(kernel_, memory, make_read(kernel_, here), row[i].place));
+      if (!is_read_elsewhere(memory))
+        continue;
+      out.push_back(make_assign(kernel_, memory, make_read(kernel_, here), row[i].place));
+      out.back().origin = row[i].origin;
     }
     row = std::move(out);
+  }
+
+  // Does a statement set it that stands in another?
+  static bool is_set_inside(const Nodes &row, VarId var) {
+    return std::any_of(row.begin(), row.end(),
+                       [&](const PlanNode &n) { return n.target != var && targets_of({n}).count(var) != 0; });
   }
 
   // A number of the row that other phases may read.
@@ -209,16 +217,17 @@ private:
            plan_.storage[n.target].kind == Storage::Kind::program && kernel_.vars[n.target].axes == AxisSet::of(row_);
   }
 
-  // The local that the statement copies, or a new one with its value.
+  // The local that the statement copies, or a new one with its value, as of one of several assignments.
   VarId in_variable(const PlanNode &set, Nodes &out) {
     const Expr &value = kernel_.expr(set.value);
-    if (value.op == Op::read && value.coords.empty() && value.type == kernel_.vars[set.target].type &&
-        kernel_.vars[value.ref].kind == Var::Kind::local)
+    if (set.origin == kNone && value.op == Op::read && value.coords.empty() &&
+        value.type == kernel_.vars[set.target].type && kernel_.vars[value.ref].kind == Var::Kind::local)
       return value.ref;
     Var var = kernel_.vars[set.target];
     var.name += "_here";
     const VarId here = add_var(kernel_, std::move(var));
     out.push_back(make_assign(kernel_, here, set.value, set.place));
+    out.back().origin = set.origin;
     return here;
   }
 

@@ -11,8 +11,6 @@ VarId memory_of(const Kernel &kernel, VarId var) {
   return v.kind == Var::Kind::input && v.alias != kNone ? v.alias : var;
 }
 
-namespace {
-
 AxisSet aligned_axes(const Kernel &kernel, VarId var, const std::vector<Coordinate> &coords) {
   AxisSet aligned = kernel.vars[var].axes;
   for (const Coordinate &c : coords)
@@ -20,6 +18,8 @@ AxisSet aligned_axes(const Kernel &kernel, VarId var, const std::vector<Coordina
       aligned -= AxisSet::of(c.axis);
   return aligned;
 }
+
+namespace {
 
 void add_reads(const Kernel &kernel, ExprId id, std::vector<Access> &out) {
   walk(kernel, id, [&](ExprId at) {

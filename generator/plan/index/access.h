@@ -20,6 +20,9 @@ struct Access {
 // An input that lies in an output's memory is that output.
 VarId memory_of(const Kernel &kernel, VarId var);
 
+// Those of the variable along which such coordinates stay at the current point.
+AxisSet aligned_axes(const Kernel &kernel, VarId var, const std::vector<Coordinate> &coords);
+
 std::vector<Access> accesses_of(const Kernel &kernel, const PlanNode &node);
 std::vector<Access> own_accesses_of(const Kernel &kernel, const PlanNode &node); // not those of its children
 

@@ -323,12 +323,15 @@ private:
 
 } // namespace
 
-void place_variables(Plan &plan) {
+std::vector<Storage> places_of(const Plan &plan) {
   const Scopes scopes(plan);
-  plan.storage.clear();
+  std::vector<Storage> out;
   for (VarId v = 0; v < static_cast<VarId>(plan.kernel.vars.size()); ++v)
-    plan.storage.push_back(storage_of(plan, scopes, v));
+    out.push_back(storage_of(plan, scopes, v));
+  return out;
 }
+
+void place_variables(Plan &plan) { plan.storage = places_of(plan); }
 
 bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomputing &recomputing) {
   return Recompute(plan, program, recomputing).run();

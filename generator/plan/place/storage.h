@@ -3,6 +3,7 @@
 
 #include <map>
 #include <set>
+#include <vector>
 
 #include "plan/plan.h"
 
@@ -10,6 +11,7 @@ namespace kgen {
 
 // Sets Plan::storage from the phases' trees.
 void place_variables(Plan &plan);
+std::vector<Storage> places_of(const Plan &plan);
 
 // What is computed again, and what is not.
 struct Recomputing {

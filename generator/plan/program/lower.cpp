@@ -11,6 +11,7 @@
 #include "ir/roles.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/program/numbers.h"
 #include "support/naming.h"
 
 namespace kgen {
@@ -574,6 +575,7 @@ std::vector<PlanNode> lower(Kernel &kernel) {
     program.clear();
     program.push_back(std::move(steps));
   }
+  number_statements(kernel, program);
   return program;
 }
 

@@ -33,16 +33,8 @@ public:
   }
 
 private:
-  // x = x;
-  bool keeps(const PlanNode &node) const {
-    if (node.kind != PlanNode::Kind::assign || !node.coords.empty() || !node.indices.empty())
-      return false;
-    const Expr &value = kernel_.expr(node.value);
-    return value.op == Op::read && value.ref == node.target && value.coords.empty();
-  }
-
   bool has_effect(const PlanNode &node) const {
-    if (keeps(node))
+    if (changes_nothing(kernel_, node))
       return false;
     if (node.target != kNone && live_[node.target])
       return true;
@@ -94,6 +86,13 @@ private:
 };
 
 } // namespace
+
+bool changes_nothing(const Kernel &kernel, const PlanNode &node) {
+  if (node.kind != PlanNode::Kind::assign || !node.coords.empty() || !node.indices.empty())
+    return false;
+  const Expr &value = kernel.expr(node.value);
+  return value.op == Op::read && value.ref == node.target && value.coords.empty();
+}
 
 void prune(const Kernel &kernel, std::vector<PlanNode> &program) {
   Pruning pruning(kernel);

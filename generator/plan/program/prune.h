@@ -7,6 +7,9 @@
 
 namespace kgen {
 
+// x = x;
+bool changes_nothing(const Kernel &kernel, const PlanNode &node);
+
 void prune(const Kernel &kernel, std::vector<PlanNode> &program);
 
 } // namespace kgen

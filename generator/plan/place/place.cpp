@@ -1,0 +1,55 @@
+#include "plan/place/place.h"
+
+#include <set>
+
+#include "plan/place/storage.h"
+#include "plan/program/elsewhere.h"
+#include "plan/program/lower.h"
+#include "plan/program/prune.h"
+#include "plan/tidy/products.h"
+#include "plan/tree/phases.h"
+#include "plan/tree/tree.h"
+
+namespace kgen {
+namespace {
+
+constexpr int kPlacementRounds = 8;
+
+// The phases with their loops, each variable where it belongs. What `recomputing` names is stored in any case.
+Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomputing &recomputing) {
+  Plan plan;
+  plan.target = target;
+  plan.kernel = kernel;
+  for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
+    plan.kernel.exprs[id].safe = facts.inside[id];
+  if (target == TargetKind::openmp)
+    mark_fused(plan.kernel);
+  plan.axis_order = memory_order(kernel);
+  std::vector<PlanNode> program = lower(plan.kernel);
+  compute_elsewhere(plan.kernel, program);
+  int rounds = 0;
+  do {
+    prune(plan.kernel, program);
+    const Numbers numbers = target == TargetKind::openmp ? Numbers::before : Numbers::inside;
+    plan.phases =
+        make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program, Fusion::greedy, numbers), target);
+    place_variables(plan);
+  } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program, recomputing)); // makes new variables
+  return plan;
+}
+
+} // namespace
+
+Plan place(const Kernel &kernel, const Facts &facts, TargetKind target) {
+  Recomputing recomputing;
+  Plan plan = place(kernel, facts, target, recomputing);
+  const std::set<VarId> in_vain = computed_again_in_vain(plan, recomputing);
+  if (!in_vain.empty()) {
+    recomputing = {in_vain, {}};
+    plan = place(kernel, facts, target, recomputing);
+  }
+  merge_copies(plan, recomputing);
+  return plan;
+}
+
+} // namespace kgen

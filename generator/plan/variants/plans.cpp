@@ -1,0 +1,33 @@
+#include "plan/variants/plans.h"
+
+#include "plan/variants/all_outputs.h"
+
+namespace kgen {
+
+TargetPlans make_plans(const Kernel &kernel, const Facts &facts, const std::optional<Kernel> &all_outputs,
+                       const Facts &all_outputs_facts, TargetKind target) {
+  TargetPlans out;
+  out.plan = make_plan(kernel, facts, target);
+  if (all_outputs)
+    if (std::optional<Plan> all = plan_all_outputs(*all_outputs, all_outputs_facts, out.plan)) {
+      out.in_part = std::move(out.plan);
+      out.plan = std::move(*all);
+    }
+  if (target == TargetKind::openmp)
+    out.short_rows = out.in_part ? plan_short_rows(*all_outputs, all_outputs_facts, out.plan)
+                                 : plan_short_rows(kernel, facts, out.plan);
+  return out;
+}
+
+std::string print(const TargetPlans &plans) {
+  const auto plain = [](const std::string &name) { return name; };
+  std::string text;
+  for (const ShortRows &rows : plans.short_rows)
+    text += "where " + short_rows_condition(rows.plan.kernel, rows.axes, plain) + ": " + print(rows.plan);
+  text += print(plans.plan);
+  if (plans.in_part)
+    text += "where an output is not wanted: " + print(*plans.in_part);
+  return text;
+}
+
+} // namespace kgen

@@ -1,0 +1,61 @@
+// What values are made of, as far as `verify` tells them apart, and sets of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace kgen {
+
+// Each has a number.
+struct Atom {
+  enum class Kind {
+    nothing,    // was never written
+    unfinished, // read while a loop around goes on that still changes it, or other elements of it
+    initial,    // what an argument holds at first
+    scalar,
+    table,
+    fold,      // or scan, by its number in the program
+    step,      // one of several assignments, by its number; and which it followed
+    operation, // and constants: a plan may have more of these
+  };
+  Kind kind;
+  int id = 0;
+  uint64_t detail = 0;
+  auto operator<=>(const Atom &) const = default;
+};
+
+class Atoms {
+public:
+  int number_of(const Atom &atom);
+  const Atom &of(int number) const { return list_[number]; }
+  size_t count() const { return list_.size(); }
+
+private:
+  std::map<Atom, int> numbers_;
+  std::vector<Atom> list_;
+};
+
+class AtomBits {
+public:
+  void add(int number);
+  void add(const AtomBits &other);
+  void keep(const AtomBits &other); // those of both
+  bool contains(int number) const;
+  bool operator==(const AtomBits &other) const = default;
+
+private:
+  std::vector<uint64_t> words_; // the last is not 0
+};
+
+// What a value is made of.
+struct Made {
+  AtomBits surely, possibly;
+
+  void add(int number);
+  void add(const Made &other);
+  bool operator==(const Made &) const = default;
+};
+
+} // namespace kgen
