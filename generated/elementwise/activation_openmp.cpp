@@ -150,6 +150,11 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
   const Array arrays[] = {{1, x, {rows, N}}, {2, bias, {N}, kMayBeNull}, {3, y, {rows, N}}};
   if (const int status = check_arrays(arrays, {{3, 1}})) return status;
   if (rows == 0 || N == 0) return 0;
+  // Without bias, all is one row.
+  if (bias == nullptr) {
+    N *= rows;
+    rows = 1;
+  }
   run(x, bias, y, rows, N);
   return 0;
 }
