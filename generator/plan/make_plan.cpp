@@ -26,6 +26,7 @@
 #include "plan/tidy/narrow.h"
 #include "plan/tidy/products.h"
 #include "plan/tidy/repeats.h"
+#include "plan/tidy/rows_at_once.h"
 #include "plan/tidy/short_lanes.h"
 #include "plan/tree/tree.h"
 
@@ -287,6 +288,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
     load_once(plan);
     shorten_lanes(plan);
     round_products(plan);
+    take_rows_at_once(plan);
   }
   return plan;
 }

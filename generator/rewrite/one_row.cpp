@@ -33,7 +33,9 @@ public:
   }
 
 private:
-  bool is_absent(const Expr &e, Op op) const { return e.op == op && std::ranges::find(absent_, e.ref) != absent_.end(); }
+  bool is_absent(const Expr &e, Op op) const {
+    return e.op == op && std::ranges::find(absent_, e.ref) != absent_.end();
+  }
 
   void statements(const std::vector<Stmt> &list) {
     for (const Stmt &s : list) {

@@ -43,6 +43,17 @@ struct Plus {
     return T(a + b);
   }
 };
+//@ add_rows: store
+// Sums of rows that went as one: the second half of them is added to the first, until one row is left.
+template <int N, class T>
+inline void add_rows(T* sums, int64_t rows, int64_t columns) {
+  for (; rows > 1; rows -= rows / 2) {
+    const T* const others = sums + (rows - rows / 2) * columns;
+    for_lanes<N>(0, rows / 2 * columns, [=](int64_t n, auto active) IN_SET {
+      store(&sums[n], active, load(&sums[n], active) + load(&others[n], active));
+    });
+  }
+}
 //@ Times
 struct Times {
   template <class T>

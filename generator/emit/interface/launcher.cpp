@@ -209,8 +209,8 @@ private:
     return text + refuse_others(i, "");
   }
 
-  // Rows that nothing tells apart in this call are one, however short they are. (The workspace is asked for by the sizes
-  // alone, so that kernels which have one are left as they are.)
+  // Rows that nothing tells apart in this call are one, however short they are. (The workspace is asked for by the
+  // sizes alone, so that kernels which have one are left as they are.)
   static std::string as_one_row(const Kernel &kernel) {
     const std::optional<OneRow> row = one_row_without_inputs(kernel);
     if (!row)
