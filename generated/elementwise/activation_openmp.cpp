@@ -56,7 +56,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 void activation_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(rows * N > 16384, [&]() IN_SET {
+  in_parallel(rows * N > 32768, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
@@ -124,7 +124,7 @@ template <class T>
 void activation_squared_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows,
                              int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(rows * N > 16384, [&]() IN_SET {
+  in_parallel(rows * N > 32768, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {

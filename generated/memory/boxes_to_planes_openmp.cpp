@@ -47,7 +47,7 @@ template <class T>
 void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, Stored<T>* right,
                      Stored<T>* bottom, int64_t N) {
   const bool around_caches = N * (4 * kBytes<T>) >= kBeyondCaches;
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills left, top, right and bottom.

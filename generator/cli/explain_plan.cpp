@@ -28,8 +28,7 @@ public:
     if (cuda_)
       return;
     for (const ShortRows &rows : plan_short_rows(variation.lowered, variation.lowered_facts, plan_))
-      short_rows_ += "calls with " +
-                     short_rows_condition(kernel_, rows.axes, [](const std::string &axis) { return axis; }) +
+      short_rows_ += "calls with " + short_rows_condition(rows, [](const std::string &axis) { return axis; }) +
                      ": neighbouring rows side by side, by a function of their own\n";
   }
 
