@@ -99,8 +99,13 @@ int64_t calls_of_round(const Call &call) {
 }
 
 void measure(const std::string &op, int64_t rows, int64_t columns, int rounds) {
-  Case c{at::randn({rows, columns}), at::randn({columns}), at::randn({columns}), at::empty({rows, columns}),
-         at::empty({rows, columns}), rows, columns};
+  Case c{at::randn({rows, columns}),
+         at::randn({columns}),
+         at::randn({columns}),
+         at::empty({rows, columns}),
+         at::empty({rows, columns}),
+         rows,
+         columns};
   const Forms forms = kOps.at(op)(c);
   std::vector<int64_t> counts;
   for (const auto &[name, call] : forms) {
