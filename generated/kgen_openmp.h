@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 40
+#define KGEN_OPENMP_REVISION 42
 
 #include <cmath>
 #include <cstdint>
@@ -993,9 +993,9 @@ inline double product_of(Size... sizes) {
   return (1.0 * ... * double(sizes));
 }
 
-// Runs the work on each thread of a team, if it is much and there are several; else here. (The work is a function of this set of
-// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own
-// even where the caller is one of a team, whose other threads have other calls.
+// Runs the work on each thread of a team, if it is much and there are several; else here. (The work is a
+// function of this set of instructions; what stands in a parallel region itself may not be.) Its loops belong
+// to a team of their own even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
@@ -1554,32 +1554,6 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
     store_vector<T>(to, active, value.v);
 }
 
-// Calls step(row, column, lanes that take part, their totals) for rows from `first` to `end`, of which so many
-// go as one, and these columns. Four such rows are gone over at a time, while totals stay in registers.
-template <int N, class Step, class... T>
-inline __attribute__((always_inline)) void for_rows(int64_t first, int64_t end, int64_t at_once, int64_t column,
-                                                    int64_t columns, const Step& step, T*... sums) {
-  for (; first + 4 * at_once <= end; first += 4 * at_once)
-    for_lanes<N>(column, columns * at_once, [=, &step](int64_t n, auto active) IN_SET {
-      const auto add = [=, &step](auto... totals) IN_SET {
-        step(first, n, active, totals...);
-        step(first + at_once, n, active, totals...);
-        step(first + 2 * at_once, n, active, totals...);
-        step(first + 3 * at_once, n, active, totals...);
-        (store(&sums[n - column], active, totals), ...);
-      };
-      add(load(&sums[n - column], active)...);
-    });
-  for (; first < end; first += at_once)
-    for_lanes<N>(column, columns * smaller(at_once, end - first), [=, &step](int64_t n, auto active) IN_SET {
-      const auto add = [=, &step](auto... totals) IN_SET {
-        step(first, n, active, totals...);
-        (store(&sums[n - column], active, totals), ...);
-      };
-      add(load(&sums[n - column], active)...);
-    });
-}
-
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 
 // Writes around the caches: the lines are not read first.
@@ -2097,6 +2071,32 @@ struct Plus {
     return T(a + b);
   }
 };
+
+// Calls step(row, column, lanes that take part, their totals) for rows from `first` to `end`, of which so
+// many go as one, and these columns: for four such rows before the next group of columns, so that totals stay
+// in registers.
+template <int N, class Step, class... T>
+inline __attribute__((always_inline)) void for_rows(int64_t first, int64_t end, int64_t at_once,
+                                                    int64_t column, int64_t columns, const Step& step,
+                                                    T*... sums) {
+  const auto add = [=, &step](int64_t row, int64_t n, auto active, bool four, auto... totals) IN_SET {
+    step(row, n, active, totals...);
+    if (four) {
+      step(row + at_once, n, active, totals...);
+      step(row + 2 * at_once, n, active, totals...);
+      step(row + 3 * at_once, n, active, totals...);
+    }
+    (store(&sums[n - column], active, totals), ...);
+  };
+  for (; first + 4 * at_once <= end; first += 4 * at_once)
+    for_lanes<N>(column, columns * at_once, [=, &add](int64_t n, auto active) IN_SET {
+      add(first, n, active, true, load(&sums[n - column], active)...);
+    });
+  for (; first < end; first += at_once)
+    for_lanes<N>(column, columns * smaller(at_once, end - first), [=, &add](int64_t n, auto active) IN_SET {
+      add(first, n, active, false, load(&sums[n - column], active)...);
+    });
+}
 
 // Sums of rows that went as one: the second half of them is added to the first, until one row is left.
 template <int N, class T>

@@ -85,7 +85,7 @@ std::vector<AxisId> factors(const Kernel &kernel, const Size &size) {
   return {};
 }
 
-// Does nothing but arrays hang on the axes' sizes?
+// Are the axes' sizes those of arrays alone?
 bool are_free(const Kernel &kernel, const OneRow &row, AxisId outer, AxisId inner) {
   std::vector<AxisId> own = row.outer;
   own.insert(own.end(), row.inner.begin(), row.inner.end());

@@ -119,32 +119,6 @@ inline void store(T* to, Active active, typename LanesOf<T, Active::kLanes>::typ
   else
     store_vector<T>(to, active, value.v);
 }
-//@ for_rows: store smaller
-// Calls step(row, column, lanes that take part, their totals) for rows from `first` to `end`, of which so many
-// go as one, and these columns. Four such rows are gone over at a time, while totals stay in registers.
-template <int N, class Step, class... T>
-inline __attribute__((always_inline)) void for_rows(int64_t first, int64_t end, int64_t at_once, int64_t column,
-                                                    int64_t columns, const Step& step, T*... sums) {
-  for (; first + 4 * at_once <= end; first += 4 * at_once)
-    for_lanes<N>(column, columns * at_once, [=, &step](int64_t n, auto active) IN_SET {
-      const auto add = [=, &step](auto... totals) IN_SET {
-        step(first, n, active, totals...);
-        step(first + at_once, n, active, totals...);
-        step(first + 2 * at_once, n, active, totals...);
-        step(first + 3 * at_once, n, active, totals...);
-        (store(&sums[n - column], active, totals), ...);
-      };
-      add(load(&sums[n - column], active)...);
-    });
-  for (; first < end; first += at_once)
-    for_lanes<N>(column, columns * smaller(at_once, end - first), [=, &step](int64_t n, auto active) IN_SET {
-      const auto add = [=, &step](auto... totals) IN_SET {
-        step(first, n, active, totals...);
-        (store(&sums[n - column], active, totals), ...);
-      };
-      add(load(&sums[n - column], active)...);
-    });
-}
 //@ kBeyondCaches
 constexpr int64_t kBeyondCaches = 16 << 20;  // bytes of arrays of which little stays in caches
 //@ store_around: store kBeyondCaches
