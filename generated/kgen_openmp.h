@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 36
+#define KGEN_OPENMP_REVISION 44
 
 #include <cmath>
 #include <cstdint>
@@ -993,13 +993,13 @@ inline double product_of(Size... sizes) {
   return (1.0 * ... * double(sizes));
 }
 
-// Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
-// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own
-// even where the caller is one of a team, whose other threads have other calls.
+// Runs the work on each thread of a team, if it is much and there are several; else here. (The work is a
+// function of this set of instructions; what stands in a parallel region itself may not be.) Its loops belong
+// to a team of their own even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if (!much && !omp_in_parallel()) return work();
+  if ((!much || thread_count() == 1) && !omp_in_parallel()) return work();
 #endif
   OMP(omp parallel if (much))
   work();
@@ -1013,7 +1013,7 @@ inline void in_parallel(const Work& work) {
 template <class Work>
 inline void in_team([[maybe_unused]] bool much, [[maybe_unused]] int64_t threads, const Work& work) {
 #if defined(_OPENMP)
-  if (!much && !omp_in_parallel()) return work();
+  if ((!much || threads == 1) && !omp_in_parallel()) return work();
 #endif
   OMP(omp parallel if (much) num_threads(int(threads)))
   work();
@@ -2071,6 +2071,43 @@ struct Plus {
     return T(a + b);
   }
 };
+
+// Calls step(row, column, lanes that take part, their totals) for rows from `first` to `end`, of which so
+// many go as one, and these columns: for four such rows before the next group of columns, so that totals stay
+// in registers.
+template <int N, class Step, class... T>
+inline __attribute__((always_inline)) void for_rows(int64_t first, int64_t end, int64_t at_once,
+                                                    int64_t column, int64_t columns, const Step& step,
+                                                    T*... sums) {
+  const auto add = [=, &step](int64_t row, int64_t n, auto active, bool four, auto... totals) IN_SET {
+    step(row, n, active, totals...);
+    if (four) {
+      step(row + at_once, n, active, totals...);
+      step(row + 2 * at_once, n, active, totals...);
+      step(row + 3 * at_once, n, active, totals...);
+    }
+    (store(&sums[n - column], active, totals), ...);
+  };
+  for (; first + 4 * at_once <= end; first += 4 * at_once)
+    for_lanes<N>(column, columns * at_once, [=, &add](int64_t n, auto active) IN_SET {
+      add(first, n, active, true, load(&sums[n - column], active)...);
+    });
+  for (; first < end; first += at_once)
+    for_lanes<N>(column, columns * smaller(at_once, end - first), [=, &add](int64_t n, auto active) IN_SET {
+      add(first, n, active, false, load(&sums[n - column], active)...);
+    });
+}
+
+// Sums of rows that went as one: the second half of them is added to the first, until one row is left.
+template <int N, class T>
+inline void add_rows(T* sums, int64_t rows, int64_t columns) {
+  for (; rows > 1; rows -= rows / 2) {
+    const T* const others = sums + (rows - rows / 2) * columns;
+    for_lanes<N>(0, rows / 2 * columns, [=](int64_t n, auto active) IN_SET {
+      store(&sums[n], active, load(&sums[n], active) + load(&others[n], active));
+    });
+  }
+}
 
 struct Times {
   template <class T>

@@ -25,7 +25,7 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -118,7 +118,7 @@ void attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
               },
               Everywhere(), Plus(), Until{[=](int64_t s_index) IN_SET { return s_index + 1; }});
-          float l[384];
+          alignas(64) float l[384];
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
             const int64_t r_end = larger<int64_t>(0, smaller(R, s_index + 1));
             // One pass along r: greatest_s.

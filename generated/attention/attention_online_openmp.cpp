@@ -25,7 +25,7 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -100,8 +100,8 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
       for (int64_t bh = 0; bh < B * H; ++bh) {
         for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
           const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
-          float m[384];
-          float l[384];
+          alignas(64) float m[384];
+          alignas(64) float l[384];
           for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
             // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
             contract<kLanes32, float, float, float>(
@@ -117,8 +117,8 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                   store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
                         choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));
                 });
-            float m_new[384];
-            float fix[384];
+            alignas(64) float m_new[384];
+            alignas(64) float fix[384];
             for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
               if (j == 0) {
                 m[s_index - s_index_first] = -INFINITY;
@@ -301,8 +301,8 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
       for (int64_t bh = 0; bh < B * H; ++bh) {
         for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
           const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
-          float m[384];
-          float l[384];
+          alignas(64) float m[384];
+          alignas(64) float l[384];
           for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
             // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
             contract<kLanes32, float, float, float>(
@@ -318,8 +318,8 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                   store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
                         choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));
                 });
-            float m_new[384];
-            float fix[384];
+            alignas(64) float m_new[384];
+            alignas(64) float fix[384];
             for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
               if (j == 0) {
                 m[s_index - s_index_first] = -INFINITY;

@@ -25,7 +25,7 @@
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -111,7 +111,7 @@ void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
               });
-          float sum_p[384];
+          alignas(64) float sum_p[384];
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
             // One pass along r: greatest_s.
             Extreme<float, kLanes32> greatest_s_lanes = -INFINITY;

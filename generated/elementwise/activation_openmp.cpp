@@ -19,7 +19,7 @@
 #include "activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -56,7 +56,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 void activation_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows, int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(rows * N > 16384, [&]() IN_SET {
+  in_parallel(rows * N > 32768, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
@@ -124,7 +124,7 @@ template <class T>
 void activation_squared_relu(const Stored<T>* x, const Stored<T>* bias, Stored<T>* y, int64_t rows,
                              int64_t N) {
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(rows * N > 16384, [&]() IN_SET {
+  in_parallel(rows * N > 32768, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t n_first = 0; n_first < N; n_first += 4096) {
@@ -150,6 +150,11 @@ int launch_activation(const T* x, const T* bias, T* y, int64_t rows, int64_t N, 
   const Array arrays[] = {{1, x, {rows, N}}, {2, bias, {N}, kMayBeNull}, {3, y, {rows, N}}};
   if (const int status = check_arrays(arrays, {{3, 1}})) return status;
   if (rows == 0 || N == 0) return 0;
+  // Without bias, all is one row.
+  if (bias == nullptr) {
+    N *= rows;
+    rows = 1;
+  }
   run(x, bias, y, rows, N);
   return 0;
 }

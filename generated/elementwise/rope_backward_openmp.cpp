@@ -29,7 +29,7 @@
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -66,8 +66,8 @@ struct RopeBackwardWorkspace {
       bytes = 0;
   explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
     (void)H;
-    const int64_t B_shares =
-        larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))), ceil_div(B, 256)));
+    const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
+                                               ceil_div(B, larger(256, floor_div(65536, larger(1, R))))));
     sum_high_d_y_part = reserve(bytes, B_shares * S * R, 4);
     sum_low_d_y_part = reserve(bytes, B_shares * S * R, 4);
     sum_low_d_y_along_b_h_part = reserve(bytes, B_shares * S * R, 4);
@@ -80,8 +80,8 @@ template <class T>
 void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, const Stored<T>* d_y,
                    Stored<T>* d_x, float* d_cosine, float* d_sine, int64_t B, int64_t S, int64_t H, int64_t R,
                    char* workspace) {
-  const int64_t B_shares =
-      larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))), ceil_div(B, 256)));
+  const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
+                                             ceil_div(B, larger(256, floor_div(65536, larger(1, R))))));
   const RopeBackwardWorkspace space(B, S, H, R);
   float* const sum_high_d_y_part = reinterpret_cast<float*>(workspace + space.sum_high_d_y_part);
   float* const sum_low_d_y_part = reinterpret_cast<float*>(workspace + space.sum_low_d_y_part);
@@ -98,10 +98,10 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
         for (int64_t s = 0; s < S; ++s) {
           for (int64_t r_first = 0; r_first < R; r_first += r_part) {
             const int64_t r_end = smaller(r_first + r_part, R);
-            float sum_high_d_y[2048];
-            float sum_low_d_y[2048];
-            float sum_low_d_y_along_b_h[2048];
-            float sum_high_d_y_along_b_h[2048];
+            alignas(64) float sum_high_d_y[2048];
+            alignas(64) float sum_low_d_y[2048];
+            alignas(64) float sum_low_d_y_along_b_h[2048];
+            alignas(64) float sum_high_d_y_along_b_h[2048];
             for_lanes<kLanes32>(r_first, r_end,
                                 [=, &sum_high_d_y, &sum_low_d_y, &sum_low_d_y_along_b_h,
                                  &sum_high_d_y_along_b_h](int64_t r, auto active) IN_SET {
@@ -113,10 +113,10 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
             const int64_t b_begin = b_share * B / B_shares, b_end = (b_share + 1) * B / B_shares;
             for (int64_t b_first = b_begin; b_first < b_end; b_first += 512) {
               const int64_t b_part_end = smaller(b_first + 512, b_end);
-              float sum_high_d_y_in_block_per_s_r[2048];
-              float sum_low_d_y_in_block_per_s_r[2048];
-              float sum_low_d_y_along_b_h_in_block_per_s_r[2048];
-              float sum_high_d_y_along_b_h_in_block_per_s_r[2048];
+              alignas(64) float sum_high_d_y_in_block_per_s_r[2048];
+              alignas(64) float sum_low_d_y_in_block_per_s_r[2048];
+              alignas(64) float sum_low_d_y_along_b_h_in_block_per_s_r[2048];
+              alignas(64) float sum_high_d_y_along_b_h_in_block_per_s_r[2048];
               for_lanes<kLanes32>(r_first, r_end,
                                   [=, &sum_high_d_y_in_block_per_s_r, &sum_low_d_y_in_block_per_s_r,
                                    &sum_low_d_y_along_b_h_in_block_per_s_r,
@@ -130,10 +130,10 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
               for (int64_t b = b_first; b < b_part_end; ++b) {
                 for (int64_t h_first = 0; h_first < H; h_first += 512) {
                   const int64_t h_end = smaller(h_first + 512, H);
-                  float sum_high_d_y_in_block[2048];
-                  float sum_low_d_y_in_block[2048];
-                  float sum_low_d_y_along_b_h_in_block[2048];
-                  float sum_high_d_y_along_b_h_in_block[2048];
+                  alignas(64) float sum_high_d_y_in_block[2048];
+                  alignas(64) float sum_low_d_y_in_block[2048];
+                  alignas(64) float sum_low_d_y_along_b_h_in_block[2048];
+                  alignas(64) float sum_high_d_y_along_b_h_in_block[2048];
                   for_lanes<kLanes32>(
                       r_first, r_end,
                       [=, &sum_high_d_y_in_block, &sum_low_d_y_in_block, &sum_low_d_y_along_b_h_in_block,
@@ -282,10 +282,10 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
       for (int64_t s = 0; s < S; ++s) {
         for (int64_t r_first = 0; r_first < R; r_first += r_part) {
           const int64_t r_end = smaller(r_first + r_part, R);
-          float sum_high_d_y[2048];
-          float sum_low_d_y[2048];
-          float sum_low_d_y_along_b_h[2048];
-          float sum_high_d_y_along_b_h[2048];
+          alignas(64) float sum_high_d_y[2048];
+          alignas(64) float sum_low_d_y[2048];
+          alignas(64) float sum_low_d_y_along_b_h[2048];
+          alignas(64) float sum_high_d_y_along_b_h[2048];
           for_lanes<kLanes32>(r_first, r_end,
                               [=, &sum_high_d_y, &sum_low_d_y, &sum_low_d_y_along_b_h,
                                &sum_high_d_y_along_b_h](int64_t r, auto active) IN_SET {
@@ -296,10 +296,10 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
                               });
           for (int64_t b_first = 0; b_first < B; b_first += 512) {
             const int64_t b_end = smaller(b_first + 512, B);
-            float sum_high_d_y_in_block_per_s_r[2048];
-            float sum_low_d_y_in_block_per_s_r[2048];
-            float sum_low_d_y_along_b_h_in_block_per_s_r[2048];
-            float sum_high_d_y_along_b_h_in_block_per_s_r[2048];
+            alignas(64) float sum_high_d_y_in_block_per_s_r[2048];
+            alignas(64) float sum_low_d_y_in_block_per_s_r[2048];
+            alignas(64) float sum_low_d_y_along_b_h_in_block_per_s_r[2048];
+            alignas(64) float sum_high_d_y_along_b_h_in_block_per_s_r[2048];
             for_lanes<kLanes32>(r_first, r_end,
                                 [=, &sum_high_d_y_in_block_per_s_r, &sum_low_d_y_in_block_per_s_r,
                                  &sum_low_d_y_along_b_h_in_block_per_s_r,
@@ -312,10 +312,10 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
             for (int64_t b = b_first; b < b_end; ++b) {
               for (int64_t h_first = 0; h_first < H; h_first += 512) {
                 const int64_t h_end = smaller(h_first + 512, H);
-                float sum_high_d_y_in_block[2048];
-                float sum_low_d_y_in_block[2048];
-                float sum_low_d_y_along_b_h_in_block[2048];
-                float sum_high_d_y_along_b_h_in_block[2048];
+                alignas(64) float sum_high_d_y_in_block[2048];
+                alignas(64) float sum_low_d_y_in_block[2048];
+                alignas(64) float sum_low_d_y_along_b_h_in_block[2048];
+                alignas(64) float sum_high_d_y_along_b_h_in_block[2048];
                 for_lanes<kLanes32>(
                     r_first, r_end,
                     [=, &sum_high_d_y_in_block, &sum_low_d_y_in_block, &sum_low_d_y_along_b_h_in_block,

@@ -12,8 +12,8 @@
 // Bytes that cosine_similarity_backward_f32 must move: 8 * M + 8 * M * N read, 8 * M * N written.
 // Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; 2 * M + 4 * M * N of div; M each of neg, max; 2 * M
 //   of sqrt.
-// Where N <= 15: cosine_similarity_backward_short takes neighbouring rows side by side, as such a row fills
-//   no vector.
+// Where N <= 15 && N <= M: cosine_similarity_backward_short takes neighbouring rows side by side, as such a
+//   row fills no vector.
 // Where an output is not wanted: cosine_similarity_backward_in_part does one step after the other.
 
 #include "cosine_similarity_backward.h"
@@ -32,7 +32,7 @@
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -63,7 +63,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void cosine_similarity_backward_short(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                       const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y,
@@ -477,7 +477,7 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
                           {6, d_y, {M, N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  if (d_x != nullptr && d_y != nullptr && N <= 15) {
+  if (d_x != nullptr && d_y != nullptr && N <= 15 && N <= M) {
     cosine_similarity_backward_short<T>(x, y, similarity, d_similarity, d_x, d_y, M, N);
     return 0;
   }
@@ -500,7 +500,7 @@ template <class T>
 int64_t workspace_of_cosine_similarity_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
+  if (N <= 15 && N <= M) return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
   return std::max(CosineSimilarityBackwardWorkspace<T>(M, N).bytes,
                   CosineSimilarityBackwardWorkspace<T>(M, N).bytes);
 }

@@ -9,7 +9,8 @@
 // Through the workspace: sum_x_y_part, sum_x_squared_part, sum_y_squared_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 // Operations: 3 * N * M of add; 3 * N * M + M of mul; M each of div, max; 2 * M of sqrt.
-// Where N <= 15: cosine_similarity_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: cosine_similarity_short takes neighbouring rows side by side, as such a row fills
+//   no vector.
 
 #include "cosine_similarity.h"
 
@@ -26,7 +27,7 @@
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -56,7 +57,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
                              int64_t N) {
@@ -208,7 +209,7 @@ int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}, {3, similarity, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     cosine_similarity_short<T>(x, y, similarity, M, N);
     return 0;
   }
@@ -224,7 +225,7 @@ template <class T>
 int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return CosineSimilarityWorkspace<T>(M, N).bytes;
 }
 

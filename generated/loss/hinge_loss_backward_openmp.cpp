@@ -6,8 +6,8 @@
 // Kept by each worker: chosen_difference_margin.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
-// Where V <= 15: hinge_loss_backward_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where V <= 15 && V <= B: hinge_loss_backward_short takes neighbouring rows side by side, as such a row
+//   fills no vector.
 
 #include "hinge_loss_backward.h"
 
@@ -22,7 +22,7 @@
 #include "hinge_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -53,7 +53,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For V <= 15: rows that fill no vector.
+// For V <= 15 && V <= B: rows that fill no vector.
 template <class S, class T>
 void hinge_loss_backward_short(const Stored<T>* score, const int32_t* target, const S* d_loss,
                                const S* d_mean_loss, Stored<T>* d_score, int64_t B, int64_t V) {
@@ -165,7 +165,7 @@ int launch_hinge_loss_backward(const Stored<T>* score, const int32_t* target, co
                           {5, d_score, {B, V}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || V == 0) return 0;
-  if (V <= 15) {
+  if (V <= 15 && V <= B) {
     hinge_loss_backward_short<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V);
     return 0;
   }
@@ -181,7 +181,7 @@ template <class S, class T>
 int64_t workspace_of_hinge_loss_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
   if (B == 0 || V == 0) return 0;
-  if (V <= 15) return 0;
+  if (V <= 15 && V <= B) return 0;
   return bytes_of_team(HingeLossBackwardWorkspace<S, T>(B, V));
 }
 

@@ -19,7 +19,7 @@
 #include "mse_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -49,7 +49,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 void mse_loss_backward(const Stored<T>* prediction, const Stored<T>* target, const S* d_loss,
                        Stored<T>* d_prediction, Stored<T>* d_target, int64_t N) {
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills d_prediction and d_target.

@@ -7,8 +7,8 @@
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
 // Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
 //   B * D of neg; 1 of max; 2 * B of sqrt.
-// Where D <= 15: triplet_loss_backward_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where D <= 15 && D <= B: triplet_loss_backward_short takes neighbouring rows side by side, as such a row
+//   fills no vector.
 // Where an output is not wanted: triplet_loss_backward_in_part does one step after the other.
 
 #include "triplet_loss_backward.h"
@@ -26,7 +26,7 @@
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -85,7 +85,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For D <= 15: rows that fill no vector.
+// For D <= 15 && D <= B: rows that fill no vector.
 template <class S, class T>
 void triplet_loss_backward_short(const S* anchor, const S* positive, const S* negative, const S* d_loss,
                                  const S* d_mean_loss, S* d_anchor, S* d_positive, S* d_negative, int64_t B,
@@ -262,7 +262,7 @@ void triplet_loss_backward_in_part(const S* anchor, const S* positive, const S* 
   });
 }
 
-// For D <= 15: rows that fill no vector.
+// For D <= 15 && D <= B: rows that fill no vector.
 template <class T>
 void triplet_loss_backward_kernel_short(const uint16_t* anchor, const uint16_t* positive,
                                         const uint16_t* negative, const float* d_loss,
@@ -469,7 +469,7 @@ int launch_triplet_loss_backward(const AnchorElement* anchor, const AnchorElemen
                           {8, d_negative, {B, D}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || D == 0) return 0;
-  if (d_anchor != nullptr && d_positive != nullptr && d_negative != nullptr && D <= 15) {
+  if (d_anchor != nullptr && d_positive != nullptr && d_negative != nullptr && D <= 15 && D <= B) {
     run_short(anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive, d_negative, B, D);
     return 0;
   }

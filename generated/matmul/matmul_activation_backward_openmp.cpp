@@ -31,7 +31,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -95,7 +95,8 @@ struct MatmulActivationBackwardIdentityWorkspace {
       sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0,
                                                                                      bytes = 0;
   explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                               ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
     sum_d_z_x_slope_x_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
@@ -116,7 +117,8 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
                                          const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
                                          int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
   (void)bias;
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                             ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
   const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
   const float slope_x = 1.0f;
@@ -126,28 +128,30 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        float sum_d_z_slope_x[2048];
+        alignas(64) float sum_d_z_slope_x[2048];
         for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
           store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
         });
+        // Rows that fill no vector: several go as one.
+        const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_part_end = smaller(m_first + 512, m_end);
-          float sum_d_z_slope_x_in_block[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f);
-          });
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
+          const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
+          alignas(64) float sum_d_z_slope_x_in_block[2048];
+          for_lanes<kLanes32>(n_first, n_end * m_at_once,
+                              [=, &sum_d_z_slope_x_in_block](int64_t n, auto active)
+                                  IN_SET { store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f); });
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_part_end; ++m) {
-            for_lanes<kLanes32>(
-                n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
-                  if (from_memory)
-                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                  store(&sum_d_z_slope_x_in_block[n - n_first], active,
-                        multiply_add(to_value<T>(load(&d_z[m * N + n], active)), slope_x,
-                                     load(&sum_d_z_slope_x_in_block[n - n_first], active)));
-                });
-          }
+          for_rows<kLanes32>(
+              m_first, m_part_end, m_at_once, n_first, n_end,
+              [=](int64_t m, int64_t n, auto active, auto& sum_d_z_slope_x_in_block_here) IN_SET {
+                if (from_memory)
+                  prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                sum_d_z_slope_x_in_block_here = multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
+                                                             slope_x, sum_d_z_slope_x_in_block_here);
+              },
+              sum_d_z_slope_x_in_block);
+          add_rows<kLanes32>(sum_d_z_slope_x_in_block, m_at_once, n_end);
           for_lanes<kLanes32>(n_first, n_end,
                               [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
                                   IN_SET {
@@ -312,7 +316,8 @@ struct MatmulActivationBackwardReluWorkspace {
       sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, sum_d_z_x_slope_x_panels,
       sum_d_z_x_slope_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                               ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     sum_x_y = reserve(bytes, M * N, 4);
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
     sum_x_y_here_panels =
@@ -337,7 +342,8 @@ template <class T>
 void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
                                      int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                             ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
   const MatmulActivationBackwardReluWorkspace space(M, K, N);
   float* const sum_x_y = reinterpret_cast<float*>(workspace + space.sum_x_y);
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
@@ -362,14 +368,14 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        float sum_d_z_slope_x[2048];
+        alignas(64) float sum_d_z_slope_x[2048];
         for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
           store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
         });
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
         for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
           const int64_t m_part_end = smaller(m_first + 512, m_end);
-          float sum_d_z_slope_x_in_block[2048];
+          alignas(64) float sum_d_z_slope_x_in_block[2048];
           for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
             store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f);
           });
@@ -602,7 +608,8 @@ struct MatmulActivationBackwardGeluWorkspace {
       sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0,
                                                                                      bytes = 0;
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                               ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     slope_x = reserve(bytes, M * N, 4);
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
     sum_d_z_slope_x_per_n = reserve(thread_bytes, N, 4);
@@ -629,7 +636,8 @@ template <class T>
 void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
                                      int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                             ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
   const MatmulActivationBackwardGeluWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
@@ -777,29 +785,31 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          float sum_d_z_slope_x[2048];
+          alignas(64) float sum_d_z_slope_x[2048];
           for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
             store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
           });
+          // Rows that fill no vector: several go as one.
+          const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-            const int64_t m_part_end = smaller(m_first + 512, m_end);
-            float sum_d_z_slope_x_in_block[2048];
-            for_lanes<kLanes32>(n_first, n_end,
+          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
+            const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
+            alignas(64) float sum_d_z_slope_x_in_block[2048];
+            for_lanes<kLanes32>(n_first, n_end * m_at_once,
                                 [=, &sum_d_z_slope_x_in_block](int64_t n, auto active)
                                     IN_SET { store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f); });
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-            for (int64_t m = m_first; m < m_part_end; ++m) {
-              for_lanes<kLanes32>(
-                  n_first, n_end, [=, &sum_d_z_slope_x_in_block](int64_t n, auto active) IN_SET {
-                    if (from_memory)
-                      prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                    store(&sum_d_z_slope_x_in_block[n - n_first], active,
-                          multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
-                                       load(&slope_x[m * N + n], active),
-                                       load(&sum_d_z_slope_x_in_block[n - n_first], active)));
-                  });
-            }
+            for_rows<kLanes32>(
+                m_first, m_part_end, m_at_once, n_first, n_end,
+                [=](int64_t m, int64_t n, auto active, auto& sum_d_z_slope_x_in_block_here) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                  sum_d_z_slope_x_in_block_here =
+                      multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
+                                   load(&slope_x[m * N + n], active), sum_d_z_slope_x_in_block_here);
+                },
+                sum_d_z_slope_x_in_block);
+            add_rows<kLanes32>(sum_d_z_slope_x_in_block, m_at_once, n_end);
             for_lanes<kLanes32>(n_first, n_end,
                                 [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
                                     IN_SET {

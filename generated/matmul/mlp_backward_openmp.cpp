@@ -40,7 +40,7 @@
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -85,7 +85,8 @@ struct MlpBackwardWorkspace {
       sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, sum_d_hidden_panels,
       sum_d_hidden_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                               ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     hidden = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
@@ -120,7 +121,8 @@ template <class T>
 void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2,
                   const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2,
                   float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N, char* workspace, int64_t threads) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                             ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
   const MlpBackwardWorkspace space(M, K, H, N);
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
@@ -132,27 +134,29 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        float sum_d_z[2048];
+        alignas(64) float sum_d_z[2048];
         for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z](int64_t n, auto active) IN_SET {
           store(&sum_d_z[n - n_first], active, 0.0f);
         });
+        // Rows that fill no vector: several go as one.
+        const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_part_end = smaller(m_first + 512, m_end);
-          float sum_d_z_in_block[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_in_block](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_in_block[n - n_first], active, 0.0f);
-          });
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
+          const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
+          alignas(64) float sum_d_z_in_block[2048];
+          for_lanes<kLanes32>(n_first, n_end * m_at_once,
+                              [=, &sum_d_z_in_block](int64_t n, auto active)
+                                  IN_SET { store(&sum_d_z_in_block[n - n_first], active, 0.0f); });
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_part_end; ++m) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_in_block](int64_t n, auto active) IN_SET {
-              if (from_memory)
-                prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-              store(
-                  &sum_d_z_in_block[n - n_first], active,
-                  load(&sum_d_z_in_block[n - n_first], active) + to_value<T>(load(&d_z[m * N + n], active)));
-            });
-          }
+          for_rows<kLanes32>(
+              m_first, m_part_end, m_at_once, n_first, n_end,
+              [=](int64_t m, int64_t n, auto active, auto& sum_d_z_in_block_here) IN_SET {
+                if (from_memory)
+                  prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                sum_d_z_in_block_here = sum_d_z_in_block_here + to_value<T>(load(&d_z[m * N + n], active));
+              },
+              sum_d_z_in_block);
+          add_rows<kLanes32>(sum_d_z_in_block, m_at_once, n_end);
           for_lanes<kLanes32>(
               n_first, n_end, [=, &sum_d_z_in_block, &sum_d_z](int64_t n, auto active) IN_SET {
                 store(&sum_d_z[n - n_first], active,

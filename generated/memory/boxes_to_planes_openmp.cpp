@@ -18,7 +18,7 @@
 #include "boxes_to_planes_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,7 +47,7 @@ template <class T>
 void boxes_to_planes(const Stored<T>* boxes, Stored<T>* left, Stored<T>* top, Stored<T>* right,
                      Stored<T>* bottom, int64_t N) {
   const bool around_caches = N * (4 * kBytes<T>) >= kBeyondCaches;
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills left, top, right and bottom.

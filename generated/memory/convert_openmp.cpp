@@ -18,7 +18,7 @@
 #include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,7 +54,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T, class U>
 void convert__kernel(const Stored<T>* x, Stored<U>* y, int64_t N) {
   const bool around_caches = N * (8 / kBytes<T>) >= kBeyondCaches;
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills y.
@@ -70,7 +70,7 @@ void convert__kernel(const Stored<T>* x, Stored<U>* y, int64_t N) {
 
 void convert_f32_i8(const float* x, int8_t* y, int64_t N) {
   const bool around_caches = N >= kBeyondCaches;
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills y.
@@ -85,7 +85,7 @@ void convert_f32_i8(const float* x, int8_t* y, int64_t N) {
 
 void convert_i8_f32(const int8_t* x, float* y, int64_t N) {
   const bool around_caches = N * 4 >= kBeyondCaches;
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills y.

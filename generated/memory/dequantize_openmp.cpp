@@ -19,7 +19,7 @@
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -48,7 +48,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class Q, class T>
 void dequantize(const Q* q, const float* scale, const int32_t* zero, Stored<T>* x, int64_t N, int64_t C) {
   const bool around_caches = N * C * kBytes<T> >= kBeyondCaches;
-  in_parallel(N * C > 16384, [&]() IN_SET {
+  in_parallel(N * C > 32768, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t c_first = 0; c_first < C; c_first += 4096) {

@@ -18,7 +18,7 @@
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,7 +47,7 @@ template <class T>
 void embedding(const int32_t* token, const Stored<T>* table, Stored<T>* row, int64_t N, int64_t V,
                int64_t D) {
   const bool around_caches = N * D * kBytes<T> >= kBeyondCaches;
-  in_parallel(N * D > 16384, [&]() IN_SET {
+  in_parallel(N * D > 32768, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n = 0; n < N; ++n) {
       for (int64_t d_first = 0; d_first < D; d_first += 4096) {

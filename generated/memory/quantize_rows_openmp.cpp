@@ -9,7 +9,8 @@
 // Through the workspace: scale_here, greatest_abs_x_part.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 // Operations: N * M + M each of div, max; N * M each of abs, round.
-// Where N <= 15: quantize_rows_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: quantize_rows_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "quantize_rows.h"
 
@@ -26,7 +27,7 @@
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,7 +55,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N) {
   const bool around_caches = M * 4 >= kBeyondCaches;
@@ -192,7 +193,7 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
   const Array arrays[] = {{1, x, {M, N}}, {2, q, {M, N}}, {3, scale, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     quantize_rows_short<T>(x, q, scale, M, N);
     return 0;
   }
@@ -207,7 +208,7 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return QuantizeRowsWorkspace(M, N).bytes;
 }
 

@@ -19,7 +19,7 @@
 #include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -41,7 +41,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 void sgd_momentum(const float* gradient, float rate, float momentum, float* weight, float* velocity,
                   int64_t N) {
-  in_parallel(N > 16384, [&]() IN_SET {
+  in_parallel(N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 4096) {
       // One pass along n: fills velocity and weight.

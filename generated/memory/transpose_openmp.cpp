@@ -18,7 +18,7 @@
 #include "transpose_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,7 +47,7 @@ template <class T>
 void transpose(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
   const bool around_caches = N * M * kBytes<T> >= kBeyondCaches;
   const int64_t m_part = N <= 16 || (around_caches && M % (64 / kBytes<T>) != 0) ? 512 : 64 / kBytes<T>;
-  in_parallel(N * M > 16384, [&]() IN_SET {
+  in_parallel(N * M > 32768, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += 1024) {
       for (int64_t m_first = -into_line(y); m_first < M; m_first += m_part) {

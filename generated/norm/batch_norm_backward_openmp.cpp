@@ -10,8 +10,8 @@
 //   + 4 of mul; C + C * W * H * B of div; C of rsqrt.
 // Where H <= 15 && W <= 15: batch_norm_backward_short_and_few takes neighbouring rows side by side, as such a
 //   row fills no vector.
-// Where W <= 15: batch_norm_backward_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where W <= 15 && W <= H: batch_norm_backward_short takes neighbouring rows side by side, as such a row
+//   fills no vector.
 // Where an output is not wanted: batch_norm_backward_in_part does one step after the other.
 
 #include "batch_norm_backward.h"
@@ -27,7 +27,7 @@
 #include "batch_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -147,7 +147,7 @@ void batch_norm_backward_short_and_few(const Stored<T>* x, const Value<T>* gamma
   });
 }
 
-// For W <= 15: rows that fill no vector.
+// For W <= 15 && W <= H: rows that fill no vector.
 template <class T>
 void batch_norm_backward_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>* batch_mean,
                                const Value<T>* batch_variance, const Stored<T>* d_y,
@@ -503,7 +503,7 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     return 0;
   }
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr && d_old_mean != nullptr &&
-      d_old_variance != nullptr && W <= 15) {
+      d_old_variance != nullptr && W <= 15 && W <= H) {
     batch_norm_backward_short<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
                                  d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
                                  d_old_mean, d_old_variance, B, C, H, W);
@@ -531,7 +531,7 @@ int64_t workspace_of_batch_norm_backward(int64_t B, int64_t C, int64_t H, int64_
   if (const int status = check_sizes({{16, B}, {17, C}, {18, H}, {19, W}})) return -status;
   if (C == 0) return 0;
   if (H <= 15 && W <= 15) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
-  if (W <= 15) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
+  if (W <= 15 && W <= H) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
   return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
 }
 

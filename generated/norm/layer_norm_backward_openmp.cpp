@@ -31,7 +31,7 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -70,7 +70,8 @@ struct LayerNormBackwardWorkspace {
                                                                                         bytes = 0;
   explicit LayerNormBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
-        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                          ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
     scale_d = reserve(bytes, rows, kBytes<Value<T>>);
     sum_x = reserve(bytes, rows, kBytes<Value<T>>);
     sum_d_y_part = reserve(bytes, rows_shares * N, kBytes<Value<T>>);
@@ -89,8 +90,8 @@ template <class T>
 void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y, Stored<T>* d_x,
                          Value<T>* d_gamma, Value<T>* d_beta, int64_t rows, int64_t N, char* workspace,
                          int64_t threads) {
-  const int64_t rows_shares =
-      larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+  const int64_t rows_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                                ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
   const LayerNormBackwardWorkspace<T> space(rows, N);
   Value<T>* const scale_d = reinterpret_cast<Value<T>*>(workspace + space.scale_d);
   Value<T>* const sum_x = reinterpret_cast<Value<T>*>(workspace + space.sum_x);
@@ -263,29 +264,33 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          Value<T> sum_d_y[8192 / kBytes<Value<T>>];
+          alignas(64) Value<T> sum_d_y[8192 / kBytes<Value<T>>];
           for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_y](int64_t n, auto active) IN_SET {
             store(&sum_d_y[n - n_first], active, Value<T>(0));
           });
+          // Rows that fill no vector: several go as one.
+          const int64_t row_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, rows)) : 1;
           const int64_t row_begin = rows_share * rows / rows_shares,
                         row_end = (rows_share + 1) * rows / rows_shares;
-          for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
-            const int64_t row_part_end = smaller(row_first + 512, row_end);
-            Value<T> sum_d_y_in_block[8192 / kBytes<Value<T>>];
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_y_in_block](int64_t n, auto active) IN_SET {
-              store(&sum_d_y_in_block[n - n_first], active, Value<T>(0));
-            });
+          for (int64_t row_first = row_begin; row_first < row_end; row_first += 512 * row_at_once) {
+            const int64_t row_part_end = smaller(row_first + 512 * row_at_once, row_end);
+            alignas(64) Value<T> sum_d_y_in_block[8192 / kBytes<Value<T>>];
+            for_lanes<kLanesOf<T>>(n_first, n_end * row_at_once,
+                                   [=, &sum_d_y_in_block](int64_t n, auto active) IN_SET {
+                                     store(&sum_d_y_in_block[n - n_first], active, Value<T>(0));
+                                   });
             const bool from_memory = rows * N * kBytes<T> >= kBeyondCaches;
-            for (int64_t row = row_first; row < row_part_end; ++row) {
-              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_y_in_block](int64_t n, auto active) IN_SET {
-                if (from_memory)
-                  prefetch_row(&d_y[row * N + n], row_part_end - row, row_part_end - row_first, N,
-                               n_end - n_first);
-                store(&sum_d_y_in_block[n - n_first], active,
-                      load(&sum_d_y_in_block[n - n_first], active) +
-                          to_value<T>(load(&d_y[row * N + n], active)));
-              });
-            }
+            for_rows<kLanesOf<T>>(
+                row_first, row_part_end, row_at_once, n_first, n_end,
+                [=](int64_t row, int64_t n, auto active, auto& sum_d_y_in_block_here) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_y[row * N + n], row_part_end - row, row_part_end - row_first, N,
+                                 n_end - n_first);
+                  sum_d_y_in_block_here =
+                      sum_d_y_in_block_here + to_value<T>(load(&d_y[row * N + n], active));
+                },
+                sum_d_y_in_block);
+            add_rows<kLanesOf<T>>(sum_d_y_in_block, row_at_once, n_end);
             for_lanes<kLanesOf<T>>(
                 n_first, n_end, [=, &sum_d_y_in_block, &sum_d_y](int64_t n, auto active) IN_SET {
                   store(&sum_d_y[n - n_first], active,
@@ -323,7 +328,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
       for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          Value<T> sum_d_y_product_d[8192 / kBytes<Value<T>>];
+          alignas(64) Value<T> sum_d_y_product_d[8192 / kBytes<Value<T>>];
           for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_y_product_d](int64_t n, auto active) IN_SET {
             store(&sum_d_y_product_d[n - n_first], active, Value<T>(0));
           });
@@ -331,7 +336,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                         row_end = (rows_share + 1) * rows / rows_shares;
           for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
             const int64_t row_part_end = smaller(row_first + 512, row_end);
-            Value<T> sum_d_y_product_d_in_block[8192 / kBytes<Value<T>>];
+            alignas(64) Value<T> sum_d_y_product_d_in_block[8192 / kBytes<Value<T>>];
             for_lanes<kLanesOf<T>>(n_first, n_end,
                                    [=, &sum_d_y_product_d_in_block](int64_t n, auto active) IN_SET {
                                      store(&sum_d_y_product_d_in_block[n - n_first], active, Value<T>(0));

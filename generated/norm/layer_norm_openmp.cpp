@@ -9,7 +9,8 @@
 // Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: 3 * N * rows + rows of add; N * rows of sub; 3 * N * rows of mul; rows of rsqrt.
-// Where N <= 15: layer_norm_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= rows: layer_norm_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "layer_norm.h"
 
@@ -24,7 +25,7 @@
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,7 +55,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
                       int64_t rows, int64_t N) {
@@ -262,7 +263,7 @@ int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   const Array arrays[] = {{1, x, {rows, N}}, {2, gamma, {N}}, {3, beta, {N}}, {4, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= rows) {
     layer_norm_short<T>(x, gamma, beta, y, rows, N);
     return 0;
   }
@@ -278,7 +279,7 @@ template <class T>
 int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= rows) return 0;
   return LayerNormWorkspace<T>(rows, N).bytes;
 }
 

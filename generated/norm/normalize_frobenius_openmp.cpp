@@ -24,7 +24,7 @@
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -98,7 +98,7 @@ void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y,
   const Value<T> length = std::sqrt(sum_x_squared);
   frobenius[0] = to_stored<T>(length);
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-  in_parallel(M * N > 16384, [&]() IN_SET {
+  in_parallel(M * N > 32768, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t mn_part_first = 0; mn_part_first < M * N; mn_part_first += 4096) {
       // One pass along mn: fills y.

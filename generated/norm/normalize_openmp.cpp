@@ -9,7 +9,8 @@
 // Through the workspace: sum_abs_x, sum_abs_x_part.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, div, abs; rows of max.
-// Where N <= 15: normalize_l1_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= rows: normalize_l1_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "normalize.h"
 
@@ -26,7 +27,7 @@
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -64,7 +65,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -189,7 +190,7 @@ void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
   }
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -318,7 +319,7 @@ void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, cha
   }
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -446,7 +447,7 @@ int launch_normalize(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
   const Array arrays[] = {{1, x, {rows, N}}, {2, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= rows) {
     run_short(x, y, rows, N);
     return 0;
   }
@@ -462,7 +463,7 @@ template <class Space>
 int64_t workspace_of_normalize(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= rows) return 0;
   return Space(rows, N).bytes;
 }
 

@@ -34,7 +34,7 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -109,7 +109,8 @@ struct RmsNormBackwardWorkspace {
       thread_bytes = 0, bytes = 0;
   explicit RmsNormBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
-        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                          ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     scale_x = reserve(bytes, rows, kBytes<T>);
     sum_d_y_product_x_part = reserve(bytes, rows_shares * N, kBytes<T>);
@@ -128,8 +129,8 @@ struct RmsNormBackwardWorkspace {
 template <class T>
 void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_gamma, int64_t rows, int64_t N,
                        char* workspace, int64_t threads) {
-  const int64_t rows_shares =
-      larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+  const int64_t rows_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                                ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const RmsNormBackwardWorkspace<T> space(rows, N);
   T* const scale_x = reinterpret_cast<T*>(workspace + space.scale_x);
@@ -312,7 +313,7 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
       for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          T sum_d_y_product_x[8192 / kBytes<T>];
+          alignas(64) T sum_d_y_product_x[8192 / kBytes<T>];
           for_lanes<kLanesOf<T>>(n_first, n_end, [=, &sum_d_y_product_x](int64_t n, auto active) IN_SET {
             store(&sum_d_y_product_x[n - n_first], active, T(0));
           });
@@ -320,7 +321,7 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
                         row_end = (rows_share + 1) * rows / rows_shares;
           for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
             const int64_t row_part_end = smaller(row_first + 512, row_end);
-            T sum_d_y_product_x_in_block[8192 / kBytes<T>];
+            alignas(64) T sum_d_y_product_x_in_block[8192 / kBytes<T>];
             for_lanes<kLanesOf<T>>(n_first, n_end,
                                    [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
                                      store(&sum_d_y_product_x_in_block[n - n_first], active, T(0));
@@ -463,7 +464,8 @@ struct RmsNormBackwardKernelWorkspace {
       thread_bytes = 0, bytes = 0;
   explicit RmsNormBackwardKernelWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
-        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+        larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                          ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     scale_x = reserve(bytes, rows, 4);
     sum_d_y_product_x_part = reserve(bytes, rows_shares * N, 4);
@@ -482,8 +484,8 @@ struct RmsNormBackwardKernelWorkspace {
 template <class T>
 void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint16_t* d_y, uint16_t* d_x,
                               float* d_gamma, int64_t rows, int64_t N, char* workspace, int64_t threads) {
-  const int64_t rows_shares =
-      larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(rows, 256)));
+  const int64_t rows_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                                ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
   const RmsNormBackwardKernelWorkspace space(rows, N);
   float* const scale_x = reinterpret_cast<float*>(workspace + space.scale_x);
@@ -667,7 +669,7 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
       for (int64_t rows_share = 0; rows_share < rows_shares; ++rows_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          float sum_d_y_product_x[2048];
+          alignas(64) float sum_d_y_product_x[2048];
           for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_y_product_x](int64_t n, auto active) IN_SET {
             store(&sum_d_y_product_x[n - n_first], active, 0.0f);
           });
@@ -675,7 +677,7 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
                         row_end = (rows_share + 1) * rows / rows_shares;
           for (int64_t row_first = row_begin; row_first < row_end; row_first += 512) {
             const int64_t row_part_end = smaller(row_first + 512, row_end);
-            float sum_d_y_product_x_in_block[2048];
+            alignas(64) float sum_d_y_product_x_in_block[2048];
             for_lanes<kLanes32>(n_first, n_end,
                                 [=, &sum_d_y_product_x_in_block](int64_t n, auto active) IN_SET {
                                   store(&sum_d_y_product_x_in_block[n - n_first], active, 0.0f);

@@ -9,7 +9,8 @@
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows + rows of add; 3 * N * rows of mul; rows of rsqrt.
-// Where N <= 15: rms_norm_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= rows: rms_norm_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "rms_norm.h"
 
@@ -24,7 +25,7 @@
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -53,7 +54,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N) {
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -191,7 +192,7 @@ int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
   const Array arrays[] = {{1, x, {rows, N}}, {2, gamma, {N}}, {3, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= rows) {
     rms_norm_short<T>(x, gamma, y, rows, N);
     return 0;
   }
@@ -207,7 +208,7 @@ template <class T>
 int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= rows) return 0;
   return RmsNormWorkspace<T>(rows, N).bytes;
 }
 

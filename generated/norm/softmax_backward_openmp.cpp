@@ -9,7 +9,8 @@
 // Through the workspace: sum_d_y_y, sum_d_y_y_part.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub; 2 * N * rows of mul.
-// Where N <= 15: softmax_backward_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= rows: softmax_backward_short takes neighbouring rows side by side, as such a row
+//   fills no vector.
 
 #include "softmax_backward.h"
 
@@ -24,7 +25,7 @@
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,7 +55,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows,
                             int64_t N) {
@@ -191,7 +192,7 @@ int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
   const Array arrays[] = {{1, y, {rows, N}}, {2, d_y, {rows, N}}, {3, d_x, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= rows) {
     softmax_backward_short<T>(y, d_y, d_x, rows, N);
     return 0;
   }
@@ -207,7 +208,7 @@ template <class T>
 int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= rows) return 0;
   return SoftmaxBackwardWorkspace<T>(rows, N).bytes;
 }
 

@@ -19,7 +19,7 @@
 #include "softmax_channels_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -55,24 +55,27 @@ void softmax_channels_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
         const bool from_memory = B * C * N * (2 * kBytes<T>) >= kBeyondCaches;
-        float sum_d_y_y[512];
+        alignas(64) float sum_d_y_y[512];
         for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_y_y](int64_t n, auto active) IN_SET {
           store(&sum_d_y_y[n - n_first], active, 0.0f);
         });
-        for (int64_t c_first = 0; c_first < C; c_first += 512) {
-          const int64_t c_end = smaller(c_first + 512, C);
-          float sum_d_y_y_in_block[512];
-          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_y_y_in_block](int64_t n, auto active) IN_SET {
-            store(&sum_d_y_y_in_block[n - n_first], active, 0.0f);
-          });
-          for (int64_t c = c_first; c < c_end; ++c) {
-            for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_y_y_in_block](int64_t n, auto active) IN_SET {
-              store(&sum_d_y_y_in_block[n - n_first], active,
+        // Rows that fill no vector: several go as one.
+        const int64_t c_at_once = N <= 16 ? smaller(floor_div(512, larger(1, N)), larger(1, C)) : 1;
+        for (int64_t c_first = 0; c_first < C; c_first += 512 * c_at_once) {
+          const int64_t c_end = smaller(c_first + 512 * c_at_once, C);
+          alignas(64) float sum_d_y_y_in_block[512];
+          for_lanes<kLanes32>(n_first, n_end * c_at_once,
+                              [=, &sum_d_y_y_in_block](int64_t n, auto active)
+                                  IN_SET { store(&sum_d_y_y_in_block[n - n_first], active, 0.0f); });
+          for_rows<kLanes32>(
+              c_first, c_end, c_at_once, n_first, n_end,
+              [=](int64_t c, int64_t n, auto active, auto& sum_d_y_y_in_block_here) IN_SET {
+                sum_d_y_y_in_block_here =
                     multiply_add(to_value<T>(load(&d_y[(b * C + c) * N + n], active)),
-                                 to_value<T>(load(&y[(b * C + c) * N + n], active)),
-                                 load(&sum_d_y_y_in_block[n - n_first], active)));
-            });
-          }
+                                 to_value<T>(load(&y[(b * C + c) * N + n], active)), sum_d_y_y_in_block_here);
+              },
+              sum_d_y_y_in_block);
+          add_rows<kLanes32>(sum_d_y_y_in_block, c_at_once, n_end);
           for_lanes<kLanes32>(
               n_first, n_end, [=, &sum_d_y_y_in_block, &sum_d_y_y](int64_t n, auto active) IN_SET {
                 store(&sum_d_y_y[n - n_first], active,

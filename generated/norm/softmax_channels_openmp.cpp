@@ -26,7 +26,7 @@
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -93,7 +93,7 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
           const bool from_memory = B * C * N * kBytes<T> >= kBeyondCaches;
-          float greatest_x[512];
+          alignas(64) float greatest_x[512];
           for_lanes<kLanes32>(n_first, n_end, [=, &greatest_x](int64_t n, auto active) IN_SET {
             store(&greatest_x[n - n_first], active, -INFINITY);
           });
@@ -104,13 +104,13 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
                             to_value<T>(load(&x[(b * C + c) * N + n], active))));
             });
           }
-          float sum_e[512];
+          alignas(64) float sum_e[512];
           for_lanes<kLanes32>(n_first, n_end, [=, &sum_e](int64_t n, auto active) IN_SET {
             store(&sum_e[n - n_first], active, 0.0f);
           });
           for (int64_t c_first = 0; c_first < C; c_first += 512) {
             const int64_t c_end = smaller(c_first + 512, C);
-            float sum_e_in_block[512];
+            alignas(64) float sum_e_in_block[512];
             for_lanes<kLanes32>(n_first, n_end, [=, &sum_e_in_block](int64_t n, auto active) IN_SET {
               store(&sum_e_in_block[n - n_first], active, 0.0f);
             });

@@ -9,8 +9,8 @@
 // Operations: 2 * K * Q * H * B each of add, sub, mul, div; K * Q * H * B each of max, exp.
 // Where Q <= 15 && K <= 15: softmax_masked_backward_short_and_few takes neighbouring rows side by side, as
 //   such a row fills no vector.
-// Where K <= 15: softmax_masked_backward_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where K <= 15 && K <= Q: softmax_masked_backward_short takes neighbouring rows side by side, as such a row
+//   fills no vector.
 
 #include "softmax_masked_backward.h"
 
@@ -27,7 +27,7 @@
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -122,7 +122,7 @@ void softmax_masked_backward_short_and_few(const Stored<T>* x, const int32_t* le
   });
 }
 
-// For K <= 15: rows that fill no vector.
+// For K <= 15 && K <= Q: rows that fill no vector.
 template <class T>
 void softmax_masked_backward_short(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
                                    Stored<T>* d_x, int64_t B, int64_t H, int64_t Q, int64_t K) {
@@ -294,7 +294,7 @@ int launch_softmax_masked_backward(const Stored<T>* x, const int32_t* length, co
     softmax_masked_backward_short_and_few<T>(x, length, d_y, d_x, B, H, Q, K);
     return 0;
   }
-  if (K <= 15) {
+  if (K <= 15 && K <= Q) {
     softmax_masked_backward_short<T>(x, length, d_y, d_x, B, H, Q, K);
     return 0;
   }
@@ -310,7 +310,7 @@ int64_t workspace_of_softmax_masked_backward(int64_t B, int64_t H, int64_t Q, in
   if (const int status = check_sizes({{5, B}, {6, H}, {7, Q}, {8, K}})) return -status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   if (Q <= 15 && K <= 15) return 0;
-  if (K <= 15) return 0;
+  if (K <= 15 && K <= Q) return 0;
   return bytes_of_team(SoftmaxMaskedBackwardWorkspace(B, H, Q, K));
 }
 

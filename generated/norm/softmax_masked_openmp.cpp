@@ -8,7 +8,8 @@
 // Operations: B * K * Q * H each of add, sub, div, max, exp.
 // Where Q <= 15 && K <= 15: softmax_masked_short_and_few takes neighbouring rows side by side, as such a row
 //   fills no vector.
-// Where K <= 15: softmax_masked_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where K <= 15 && K <= Q: softmax_masked_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "softmax_masked.h"
 
@@ -25,7 +26,7 @@
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -102,7 +103,7 @@ void softmax_masked_short_and_few(const Stored<T>* x, const int32_t* length, Sto
   });
 }
 
-// For K <= 15: rows that fill no vector.
+// For K <= 15 && K <= Q: rows that fill no vector.
 template <class T>
 void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
                           int64_t Q, int64_t K) {
@@ -231,7 +232,7 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
     softmax_masked_short_and_few<T>(x, length, y, B, H, Q, K);
     return 0;
   }
-  if (K <= 15) {
+  if (K <= 15 && K <= Q) {
     softmax_masked_short<T>(x, length, y, B, H, Q, K);
     return 0;
   }
@@ -247,7 +248,7 @@ int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) 
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return -status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   if (Q <= 15 && K <= 15) return 0;
-  if (K <= 15) return 0;
+  if (K <= 15 && K <= Q) return 0;
   return bytes_of_team(SoftmaxMaskedWorkspace(B, H, Q, K));
 }
 

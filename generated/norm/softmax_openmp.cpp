@@ -10,7 +10,8 @@
 // Through the workspace: greatest_x, sum_e, greatest_x_part, sum_e_part.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub, div, max, exp.
-// Where N <= 15: softmax_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= rows: softmax_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "softmax.h"
 
@@ -27,7 +28,7 @@
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -56,7 +57,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -241,7 +242,7 @@ int launch_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, vo
   const Array arrays[] = {{1, x, {rows, N}}, {2, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= rows) {
     softmax_short<T>(x, y, rows, N);
     return 0;
   }
@@ -257,7 +258,7 @@ template <class T>
 int64_t workspace_of_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= rows) return 0;
   return bytes_of_team(SoftmaxWorkspace<T>(rows, N));
 }
 

@@ -5,7 +5,7 @@
 // Plan of argmax_f32: threads share M, neighbours along N.
 // Bytes that argmax_f32 must move: 4 * N * M read, 12 * M written.
 // Operations: 2 * N * M of max.
-// Where N <= 15: argmax_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: argmax_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "argmax.h"
 
@@ -22,7 +22,7 @@
 #include "argmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,7 +47,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void argmax_short(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N) {
   const bool around_caches = M * (kBytes<T> + 8) >= kBeyondCaches;
@@ -114,7 +114,7 @@ int launch_argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
   const Array arrays[] = {{1, x, {M, N}}, {2, position, {M}}, {3, value, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     argmax_short<T>(x, position, value, M, N);
     return 0;
   }

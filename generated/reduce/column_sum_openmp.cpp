@@ -21,7 +21,7 @@
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -55,7 +55,8 @@ template <class S, class T>
 struct ColumnSumWorkspace {
   int64_t sum_x_part, bytes = 0;
   explicit ColumnSumWorkspace(int64_t M, int64_t N) {
-    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+    const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                               ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     sum_x_part = reserve(bytes, M_shares * N, kBytes<S>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -63,7 +64,8 @@ struct ColumnSumWorkspace {
 
 template <class S, class T>
 void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace) {
-  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))), ceil_div(M, 256)));
+  const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
+                                             ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
   const ColumnSumWorkspace<S, T> space(M, N);
   S* const sum_x_part = reinterpret_cast<S*>(workspace + space.sum_x_part);
   const int64_t n_part = share_of<8192 / kBytes<S>>(N, M_shares);
@@ -72,26 +74,29 @@ void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* worksp
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
         const int64_t n_end = smaller(n_first + n_part, N);
-        S sum_x[8192 / kBytes<S>];
+        alignas(64) S sum_x[8192 / kBytes<S>];
         for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x](int64_t n, auto active) IN_SET {
           store(&sum_x[n - n_first], active, S(0));
         });
+        // Rows that fill no vector: several go as one.
+        const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_part_end = smaller(m_first + 512, m_end);
-          S sum_x_in_block[8192 / kBytes<S>];
-          for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block](int64_t n, auto active) IN_SET {
-            store(&sum_x_in_block[n - n_first], active, S(0));
-          });
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
+          const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
+          alignas(64) S sum_x_in_block[8192 / kBytes<S>];
+          for_lanes<kLanesOf<S>>(n_first, n_end * m_at_once,
+                                 [=, &sum_x_in_block](int64_t n, auto active)
+                                     IN_SET { store(&sum_x_in_block[n - n_first], active, S(0)); });
           const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          for (int64_t m = m_first; m < m_part_end; ++m) {
-            for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block](int64_t n, auto active) IN_SET {
-              if (from_memory)
-                prefetch_row(&x[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-              store(&sum_x_in_block[n - n_first], active,
-                    load(&sum_x_in_block[n - n_first], active) + to_value<T>(load(&x[m * N + n], active)));
-            });
-          }
+          for_rows<kLanesOf<S>>(
+              m_first, m_part_end, m_at_once, n_first, n_end,
+              [=](int64_t m, int64_t n, auto active, auto& sum_x_in_block_here) IN_SET {
+                if (from_memory)
+                  prefetch_row(&x[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                sum_x_in_block_here = sum_x_in_block_here + to_value<T>(load(&x[m * N + n], active));
+              },
+              sum_x_in_block);
+          add_rows<kLanesOf<S>>(sum_x_in_block, m_at_once, n_end);
           for_lanes<kLanesOf<S>>(n_first, n_end, [=, &sum_x_in_block, &sum_x](int64_t n, auto active) IN_SET {
             store(&sum_x[n - n_first], active,
                   load(&sum_x[n - n_first], active) + load(&sum_x_in_block[n - n_first], active));

@@ -6,8 +6,8 @@
 // Kept by each worker: exp_score.
 // Bytes that cross_entropy_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V each of sub, mul, exp; B * V + 1 each of div, max; B of neg.
-// Where V <= 15: cross_entropy_backward_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where V <= 15 && V <= B: cross_entropy_backward_short takes neighbouring rows side by side, as such a row
+//   fills no vector.
 
 #include "cross_entropy_backward.h"
 
@@ -24,7 +24,7 @@
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -55,7 +55,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For V <= 15: rows that fill no vector.
+// For V <= 15 && V <= B: rows that fill no vector.
 template <class S, class T>
 void cross_entropy_backward_short(const Stored<T>* score, const int32_t* target, const S* d_loss,
                                   const S* d_mean_loss, Stored<T>* d_score, int64_t B, int64_t V) {
@@ -208,7 +208,7 @@ int launch_cross_entropy_backward(const Stored<T>* score, const int32_t* target,
                           {5, d_score, {B, V}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || V == 0) return 0;
-  if (V <= 15) {
+  if (V <= 15 && V <= B) {
     cross_entropy_backward_short<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V);
     return 0;
   }
@@ -225,7 +225,7 @@ template <class S, class T>
 int64_t workspace_of_cross_entropy_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
   if (B == 0 || V == 0) return 0;
-  if (V <= 15) return 0;
+  if (V <= 15 && V <= B) return 0;
   return bytes_of_team(CrossEntropyBackwardWorkspace<S, T>(B, V));
 }
 

@@ -8,7 +8,8 @@
 // Through the workspace: m_part, sum_exp_x_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 // Operations: N * M + M of add; N * M each of sub, max, exp; M each of log, isinf.
-// Where N <= 15: logsumexp_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: logsumexp_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "logsumexp.h"
 
@@ -25,7 +26,7 @@
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,7 +55,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
   const bool around_caches = M * kBytes<T> >= kBeyondCaches;
@@ -202,7 +203,7 @@ int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, voi
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     logsumexp_short<T>(x, y, M, N);
     return 0;
   }
@@ -218,7 +219,7 @@ template <class T>
 int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return LogsumexpWorkspace<T>(M, N).bytes;
 }
 

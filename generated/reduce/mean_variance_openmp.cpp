@@ -9,7 +9,8 @@
 // Through the workspace: sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 // Operations: 2 * N * M of add; N * M each of sub, mul.
-// Where N <= 15: mean_variance_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: mean_variance_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "mean_variance.h"
 
@@ -24,7 +25,7 @@
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -53,7 +54,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class S, class T>
 void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N) {
   const bool around_caches = M * (2 * kBytes<S>) >= kBeyondCaches;
@@ -221,7 +222,7 @@ int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64
   const Array arrays[] = {{1, x, {M, N}}, {2, row_mean, {M}}, {3, row_variance, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     mean_variance_short<S, T>(x, row_mean, row_variance, M, N);
     return 0;
   }
@@ -237,7 +238,7 @@ template <class S, class T>
 int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return MeanVarianceWorkspace<S, T>(M, N).bytes;
 }
 

@@ -9,7 +9,7 @@
 // Through the workspace: sum_x_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 // Operations: N * M of add.
-// Where N <= 15: row_sum_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: row_sum_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "row_sum.h"
 
@@ -24,7 +24,7 @@
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -53,7 +53,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class S, class T>
 void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
   const bool around_caches = M * kBytes<S> >= kBeyondCaches;
@@ -154,7 +154,7 @@ int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* wor
   const Array arrays[] = {{1, x, {M, N}}, {2, total, {M}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     row_sum_short<S, T>(x, total, M, N);
     return 0;
   }
@@ -170,7 +170,7 @@ template <class S, class T>
 int64_t workspace_of_row_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return RowSumWorkspace<S, T>(M, N).bytes;
 }
 

@@ -23,7 +23,7 @@
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -57,8 +57,9 @@ template <class T>
 struct SegmentSumWorkspace {
   int64_t sum_x_part, bytes = 0;
   explicit SegmentSumWorkspace(int64_t B, int64_t N, int64_t D) {
-    const int64_t N_shares = larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
-                                               ceil_div(floor_div(N, larger(1, B)), 256)));
+    const int64_t N_shares =
+        larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
+                          ceil_div(floor_div(N, larger(1, B)), larger(256, floor_div(65536, larger(1, D))))));
     sum_x_part = reserve(bytes, N_shares * B * D, kBytes<Value<T>>);
     bytes += kLineBytes;  // so that it may begin at a line
   }
@@ -67,8 +68,9 @@ struct SegmentSumWorkspace {
 template <class T>
 void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t B, int64_t N, int64_t D,
                  char* workspace) {
-  const int64_t N_shares = larger(
-      1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))), ceil_div(floor_div(N, larger(1, B)), 256)));
+  const int64_t N_shares =
+      larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
+                        ceil_div(floor_div(N, larger(1, B)), larger(256, floor_div(65536, larger(1, D))))));
   const SegmentSumWorkspace<T> space(B, N, D);
   Value<T>* const sum_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_part);
   if (N_shares > 1) {
@@ -82,14 +84,14 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
             const int64_t d_end = smaller(d_first + d_part, D);
             const int64_t n_start = start[b];
             const int64_t n_count = start[b + 1] - n_start;
-            Value<T> sum_x[8192 / kBytes<Value<T>>];
+            alignas(64) Value<T> sum_x[8192 / kBytes<Value<T>>];
             for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x](int64_t d, auto active) IN_SET {
               store(&sum_x[d - d_first], active, Value<T>(0));
             });
             const int64_t n_begin = n_share * n_count / N_shares, n_end = (n_share + 1) * n_count / N_shares;
             for (int64_t n_first = n_begin; n_first < n_end; n_first += 512) {
               const int64_t n_part_end = smaller(n_first + 512, n_end);
-              Value<T> sum_x_in_block[8192 / kBytes<Value<T>>];
+              alignas(64) Value<T> sum_x_in_block[8192 / kBytes<Value<T>>];
               for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x_in_block](int64_t d, auto active) IN_SET {
                 store(&sum_x_in_block[d - d_first], active, Value<T>(0));
               });
@@ -142,13 +144,13 @@ void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t
           const int64_t d_end = smaller(d_first + d_part, D);
           const int64_t n_start = start[b];
           const int64_t n_count = start[b + 1] - n_start;
-          Value<T> sum_x[8192 / kBytes<Value<T>>];
+          alignas(64) Value<T> sum_x[8192 / kBytes<Value<T>>];
           for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x](int64_t d, auto active) IN_SET {
             store(&sum_x[d - d_first], active, Value<T>(0));
           });
           for (int64_t n_first = 0; n_first < n_count; n_first += 512) {
             const int64_t n_end = smaller(n_first + 512, n_count);
-            Value<T> sum_x_in_block[8192 / kBytes<Value<T>>];
+            alignas(64) Value<T> sum_x_in_block[8192 / kBytes<Value<T>>];
             for_lanes<kLanesOf<T>>(d_first, d_end, [=, &sum_x_in_block](int64_t d, auto active) IN_SET {
               store(&sum_x_in_block[d - d_first], active, Value<T>(0));
             });

@@ -5,7 +5,7 @@
 // Plan of top1_f32: threads share B, neighbours along V.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 // Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
-// Where V <= 15: top1_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where V <= 15 && V <= B: top1_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "top1.h"
 
@@ -22,7 +22,7 @@
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -48,7 +48,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For V <= 15: rows that fill no vector.
+// For V <= 15 && V <= B: rows that fill no vector.
 template <class T>
 void top1_short(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V) {
   const bool around_caches = B * (kBytes<Value<T>> + 4) >= kBeyondCaches;
@@ -142,7 +142,7 @@ int launch_top1(const Stored<T>* score, int32_t* best, Value<T>* probability, in
   const Array arrays[] = {{1, score, {B, V}}, {2, best, {B}}, {3, probability, {B}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0) return 0;
-  if (V <= 15) {
+  if (V <= 15 && V <= B) {
     top1_short<T>(score, best, probability, B, V);
     return 0;
   }

@@ -12,7 +12,8 @@
 //   share_start_from_end, share_start_d_inclusive_from_end, share_start.
 // Bytes that cumsum_backward_f32 must move: 12 * N * M read, 4 * N * M written.
 // Operations: 5 * N * M of add.
-// Where N <= 15: cumsum_backward_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: cumsum_backward_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "cumsum_backward.h"
 
@@ -27,7 +28,7 @@
 #include "cumsum_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -62,7 +63,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void cumsum_backward_short(const T* d_inclusive, const T* d_exclusive, const T* d_reverse, T* d_x, int64_t M,
                            int64_t N) {
@@ -279,7 +280,7 @@ int launch_cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* 
                           {4, d_x, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     cumsum_backward_short<T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N);
     return 0;
   }
@@ -295,7 +296,7 @@ template <class T>
 int64_t workspace_of_cumsum_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return bytes_of_team(CumsumBackwardWorkspace<T>(M, N));
 }
 

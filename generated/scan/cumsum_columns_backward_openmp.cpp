@@ -23,7 +23,7 @@
 #include "cumsum_columns_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -82,26 +82,29 @@ void cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, char* w
       for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
         for (int64_t n_first = 0; n_first < N; n_first += n_part) {
           const int64_t n_end = smaller(n_first + n_part, N);
-          T total_d_y[8192 / kBytes<T>];
+          alignas(64) T total_d_y[8192 / kBytes<T>];
           for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_d_y](int64_t n, auto active) IN_SET {
             store(&total_d_y[n - n_first], active, T(0));
           });
+          // Rows that fill no vector: several go as one.
+          const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
           const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-            const int64_t m_part_end = smaller(m_first + 512, m_end);
-            T total_d_y_in_block[8192 / kBytes<T>];
-            for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_d_y_in_block](int64_t n, auto active) IN_SET {
-              store(&total_d_y_in_block[n - n_first], active, T(0));
-            });
+          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
+            const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
+            alignas(64) T total_d_y_in_block[8192 / kBytes<T>];
+            for_lanes<kLanesOf<T>>(n_first, n_end * m_at_once,
+                                   [=, &total_d_y_in_block](int64_t n, auto active)
+                                       IN_SET { store(&total_d_y_in_block[n - n_first], active, T(0)); });
             const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-            for (int64_t m = m_first; m < m_part_end; ++m) {
-              for_lanes<kLanesOf<T>>(n_first, n_end, [=, &total_d_y_in_block](int64_t n, auto active) IN_SET {
-                if (from_memory)
-                  prefetch_row(&d_y[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                store(&total_d_y_in_block[n - n_first], active,
-                      load(&total_d_y_in_block[n - n_first], active) + load(&d_y[m * N + n], active));
-              });
-            }
+            for_rows<kLanesOf<T>>(
+                m_first, m_part_end, m_at_once, n_first, n_end,
+                [=](int64_t m, int64_t n, auto active, auto& total_d_y_in_block_here) IN_SET {
+                  if (from_memory)
+                    prefetch_row(&d_y[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                  total_d_y_in_block_here = total_d_y_in_block_here + load(&d_y[m * N + n], active);
+                },
+                total_d_y_in_block);
+            add_rows<kLanesOf<T>>(total_d_y_in_block, m_at_once, n_end);
             for_lanes<kLanesOf<T>>(
                 n_first, n_end, [=, &total_d_y_in_block, &total_d_y](int64_t n, auto active) IN_SET {
                   store(
@@ -132,7 +135,7 @@ void cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, char* w
     for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
       for (int64_t n_first = 0; n_first < N; n_first += n_part_length) {
         const int64_t n_end = smaller(n_first + n_part_length, N);
-        T carried_sum_d_y_from_end[8192 / kBytes<T>];
+        alignas(64) T carried_sum_d_y_from_end[8192 / kBytes<T>];
         // One pass along n: fills carried_sum_d_y_from_end.
         for_lanes<kLanesOf<T>>(n_first, n_end, [=, &carried_sum_d_y_from_end](int64_t n, auto active) IN_SET {
           store(&carried_sum_d_y_from_end[n - n_first], active, T(0));

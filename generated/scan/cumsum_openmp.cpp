@@ -8,7 +8,7 @@
 // Through the workspace: share_total_x, share_start_from_end, share_start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 // Operations: 3 * N * M of add.
-// Where N <= 15: cumsum_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: cumsum_short takes neighbouring rows side by side, as such a row fills no vector.
 
 #include "cumsum.h"
 
@@ -23,7 +23,7 @@
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -65,7 +65,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -195,7 +195,7 @@ void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
                       int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -332,7 +332,7 @@ int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
       {1, x, {M, N}}, {2, inclusive, {M, N}}, {3, exclusive, {M, N}}, {4, reverse, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     run_short(x, inclusive, exclusive, reverse, M, N);
     return 0;
   }
@@ -348,7 +348,7 @@ template <class Space>
 int64_t workspace_of_cumsum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return Space(M, N).bytes;
 }
 

@@ -25,7 +25,7 @@
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -90,8 +90,8 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c_first = 0; c_first < C; c_first += c_part) {
             const int64_t c_end = smaller(c_first + c_part, C);
-            float total_a[1024];
-            double factor_a[1024];
+            alignas(64) float total_a[1024];
+            alignas(64) double factor_a[1024];
             for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
               store(&total_a[c - c_first], active, 0.0f);
               store(&factor_a[c - c_first], active, 1.0);
@@ -164,7 +164,7 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part_length) {
           const int64_t c_end = smaller(c_first + c_part_length, C);
-          float carried_d_h_from_end[2048];
+          alignas(64) float carried_d_h_from_end[2048];
           // One pass along c: fills carried_d_h_from_end.
           for_lanes<kLanes32>(c_first, c_end, [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
             store(&carried_d_h_from_end[c - c_first], active, 0.0f);
@@ -234,8 +234,8 @@ void linear_recurrence_backward_f64(const double* a, const double* h, const doub
         for (int64_t b = 0; b < B; ++b) {
           for (int64_t c_first = 0; c_first < C; c_first += c_part) {
             const int64_t c_end = smaller(c_first + c_part, C);
-            double total_a[1024];
-            double factor_a[1024];
+            alignas(64) double total_a[1024];
+            alignas(64) double factor_a[1024];
             for_lanes<kLanes64>(c_first, c_end, [=, &total_a, &factor_a](int64_t c, auto active) IN_SET {
               store(&total_a[c - c_first], active, 0.0);
               store(&factor_a[c - c_first], active, 1.0);
@@ -306,7 +306,7 @@ void linear_recurrence_backward_f64(const double* a, const double* h, const doub
       for (int64_t b = 0; b < B; ++b) {
         for (int64_t c_first = 0; c_first < C; c_first += c_part_length) {
           const int64_t c_end = smaller(c_first + c_part_length, C);
-          double carried_d_h_from_end[1024];
+          alignas(64) double carried_d_h_from_end[1024];
           // One pass along c: fills carried_d_h_from_end.
           for_lanes<kLanes64>(c_first, c_end, [=, &carried_d_h_from_end](int64_t c, auto active) IN_SET {
             store(&carried_d_h_from_end[c - c_first], active, 0.0);

@@ -19,7 +19,7 @@
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -45,10 +45,10 @@ void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
-      float carry[2048];
+      alignas(64) float carry[2048];
       for (int64_t i = 0; i < larger(1, ceil_div(M, 64)); ++i) {
-        float carried_sum_x[2048];
-        float sum_x[2048];
+        alignas(64) float carried_sum_x[2048];
+        alignas(64) float sum_x[2048];
         // One pass along n: fills carry.
         for_lanes<kLanes32>(n_first, n_end,
                             [=, &carry, &carried_sum_x, &sum_x](int64_t n, auto active) IN_SET {

@@ -10,7 +10,8 @@
 // Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 // Operations: N * M of add.
-// Where N <= 15: running_cumsum_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: running_cumsum_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "running.h"
 
@@ -27,7 +28,7 @@
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -106,7 +107,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -195,7 +196,7 @@ void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -277,7 +278,7 @@ void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -354,7 +355,7 @@ void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* work
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -427,7 +428,7 @@ void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -517,7 +518,7 @@ void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* worksp
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -601,7 +602,7 @@ void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -679,7 +680,7 @@ void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, ch
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -753,7 +754,7 @@ void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t 
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -864,7 +865,7 @@ void running_cumprod_f64(const double* x, double* y, int64_t M, int64_t N) {
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -936,7 +937,7 @@ void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, cha
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -1036,7 +1037,7 @@ void running_cumprod_exclusive_f64(const double* x, double* y, int64_t M, int64_
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -1110,7 +1111,7 @@ void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int6
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -1223,7 +1224,7 @@ void running_cumprod_reverse_f64(const double* x, double* y, int64_t M, int64_t 
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -1299,7 +1300,7 @@ void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -1401,7 +1402,7 @@ void running_cumprod_reverse_exclusive_f64(const double* x, double* y, int64_t M
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -1477,7 +1478,7 @@ void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 template <class T>
 void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -1551,7 +1552,7 @@ void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
   });
 }
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= M: rows that fill no vector.
 void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N) {
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -1644,7 +1645,7 @@ int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* work
   const Array arrays[] = {{1, x, {M, N}}, {2, y, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= M) {
     run_short(x, y, M, N);
     return 0;
   }
@@ -1671,7 +1672,7 @@ template <class Space>
 int64_t workspace_of_running(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= M) return 0;
   return Space(M, N).bytes;
 }
 

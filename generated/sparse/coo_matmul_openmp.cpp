@@ -21,7 +21,7 @@
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 36
+#if KGEN_OPENMP_REVISION != 44
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -92,7 +92,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                    k_first += 512) {
                 const int64_t k_end =
                     smaller(k_first + 512, smaller(64, K + (0 - int64_t(table_at(col, s, S)) * 64)));
-                float sum_a_x_in_block[2048];
+                alignas(64) float sum_a_x_in_block[2048];
                 for_lanes<kLanes32>(n_first, n_end, [=, &sum_a_x_in_block](int64_t n, auto active) IN_SET {
                   store(&sum_a_x_in_block[n - n_first], active, 0.0f);
                 });

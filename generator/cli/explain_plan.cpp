@@ -28,8 +28,7 @@ public:
     if (cuda_)
       return;
     for (const ShortRows &rows : variation.plans.at(target).short_rows)
-      short_rows_ += "calls with " +
-                     short_rows_condition(kernel_, rows.axes, [](const std::string &axis) { return axis; }) +
+      short_rows_ += "calls with " + short_rows_condition(rows, [](const std::string &axis) { return axis; }) +
                      ": neighbouring rows side by side, by a function of their own\n";
   }
 

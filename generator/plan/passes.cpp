@@ -19,6 +19,7 @@
 #include "plan/tidy/narrow.h"
 #include "plan/tidy/products.h"
 #include "plan/tidy/repeats.h"
+#include "plan/tidy/rows_at_once.h"
 #include "plan/tidy/short_lanes.h"
 #include "plan/tree/mapping.h"
 
@@ -69,6 +70,7 @@ const std::vector<Pass> &passes() {
       {"load_once", openmp, {{"forward_buffers", "what is at hand is not loaded"}}, load_once},
       {"shorten_lanes", openmp, {{"narrow_locals", "it asks how many bits numbers have"}}, shorten_lanes},
       {"round_products", openmp, {{"load_once", "it asks what else reads a product"}}, round_products},
+      {"take_rows_at_once", openmp, {{"round_products", "it asks for folds as they are printed"}}, take_rows_at_once},
   };
   return all;
 }

@@ -110,7 +110,8 @@ private:
            "for " + kernel_.axes[n.axis].name + ": " + order_name(n.order) + (n.reversed ? ", downwards" : "") +
                (n.share != kNone ? ", a share" : "") + (n.end != kNone ? ", up to " + print(kernel_, n.end) : "") +
                (n.table != kNone ? ", where " + kernel_.tables[n.table].name + " is " + print(kernel_, n.entry) : "") +
-               (n.parts > 0 ? ", in parts of " + std::to_string(n.parts) : ""));
+               (n.parts > 0 ? ", in parts of " + std::to_string(n.parts) : "") +
+               (n.at_once > 0 ? ", several at once" : ""));
       return list(n.body, depth + 1);
     case PlanNode::Kind::steps:
       line(depth, "steps " + kernel_.grid[n.grid].name + ": " + order_name(n.order));

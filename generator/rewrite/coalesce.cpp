@@ -2,8 +2,6 @@
 #include "rewrite/coalesce.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace kgen {
 namespace {
@@ -20,7 +18,6 @@ public:
     return std::move(out_);
   }
 
-private:
   std::optional<std::pair<AxisId, AxisId>> find() const {
     if (out_.axes.size() >= kMostAxes)
       return std::nullopt;
@@ -33,6 +30,7 @@ private:
     return std::nullopt;
   }
 
+private:
   bool are_joined(AxisId outer, AxisId inner) const {
     return is_plain(outer) && is_plain(inner) &&
            std::all_of(
@@ -140,5 +138,7 @@ private:
 } // namespace
 
 Kernel coalesce(const Kernel &kernel) { return Coalescing(kernel).run(); }
+
+std::optional<std::pair<AxisId, AxisId>> joined_axes(const Kernel &kernel) { return Coalescing(kernel).find(); }
 
 } // namespace kgen

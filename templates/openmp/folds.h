@@ -43,6 +43,43 @@ struct Plus {
     return T(a + b);
   }
 };
+//@ for_rows: store smaller
+// Calls step(row, column, lanes that take part, their totals) for rows from `first` to `end`, of which so
+// many go as one, and these columns: for four such rows before the next group of columns, so that totals stay
+// in registers.
+template <int N, class Step, class... T>
+inline __attribute__((always_inline)) void for_rows(int64_t first, int64_t end, int64_t at_once,
+                                                    int64_t column, int64_t columns, const Step& step,
+                                                    T*... sums) {
+  const auto add = [=, &step](int64_t row, int64_t n, auto active, bool four, auto... totals) IN_SET {
+    step(row, n, active, totals...);
+    if (four) {
+      step(row + at_once, n, active, totals...);
+      step(row + 2 * at_once, n, active, totals...);
+      step(row + 3 * at_once, n, active, totals...);
+    }
+    (store(&sums[n - column], active, totals), ...);
+  };
+  for (; first + 4 * at_once <= end; first += 4 * at_once)
+    for_lanes<N>(column, columns * at_once, [=, &add](int64_t n, auto active) IN_SET {
+      add(first, n, active, true, load(&sums[n - column], active)...);
+    });
+  for (; first < end; first += at_once)
+    for_lanes<N>(column, columns * smaller(at_once, end - first), [=, &add](int64_t n, auto active) IN_SET {
+      add(first, n, active, false, load(&sums[n - column], active)...);
+    });
+}
+//@ add_rows: store
+// Sums of rows that went as one: the second half of them is added to the first, until one row is left.
+template <int N, class T>
+inline void add_rows(T* sums, int64_t rows, int64_t columns) {
+  for (; rows > 1; rows -= rows / 2) {
+    const T* const others = sums + (rows - rows / 2) * columns;
+    for_lanes<N>(0, rows / 2 * columns, [=](int64_t n, auto active) IN_SET {
+      store(&sums[n], active, load(&sums[n], active) + load(&others[n], active));
+    });
+  }
+}
 //@ Times
 struct Times {
   template <class T>

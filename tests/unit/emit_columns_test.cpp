@@ -16,19 +16,34 @@ inputs.x = "f32[M, N]"
 outputs.s = "f32[N]"
 body = 's = sum(x, M);'
 )");
-  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); float sum_x[2048]; "
+  CHECK(has(text, "const int64_t n_end = smaller(n_first + n_part, N); alignas(64) float sum_x[2048]; "
                   "for_lanes<kLanes32>(n_first, n_end, [=, &sum_x](int64_t n, auto active) IN_SET { "
-                  "store(&sum_x[n - n_first], active, 0.0f); }); "
-                  "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
-                  "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) { "
-                  "const int64_t m_part_end = smaller(m_first + 512, m_end); float sum_x_in_block[2048];"));
+                  "store(&sum_x[n - n_first], active, 0.0f); });"));
+  CHECK(has(text, "const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares; "
+                  "for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) { "
+                  "const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end); "
+                  "alignas(64) float sum_x_in_block[2048];"));
+  // Totals stay in registers for some rows.
   CHECK(has(text,
             "const bool from_memory = M * N * 4 >= kBeyondCaches; "
-            "for (int64_t m = m_first; m < m_part_end; ++m) { "
-            "for_lanes<kLanes32>(n_first, n_end, [=, &sum_x_in_block](int64_t n, auto active) IN_SET { "
+            "for_rows<kLanes32>( m_first, m_part_end, m_at_once, n_first, n_end, "
+            "[=](int64_t m, int64_t n, auto active, auto& sum_x_in_block_here) IN_SET { "
             "if (from_memory) prefetch_row(&x[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first); "
-            "store(&sum_x_in_block[n - n_first], active, load(&sum_x_in_block[n - n_first], active) + "
-            "load(&x[m * N + n], active)); }); }"));
+            "sum_x_in_block_here = sum_x_in_block_here + load(&x[m * N + n], active); }, sum_x_in_block);"));
+}
+
+TEST_CASE("rows of few columns go several at a time where nothing tells them apart, and are added up then") {
+  const auto of = [](const std::string &body) {
+    return openmp_text("kernel = \"columns\"\ninputs.x = \"f32[M, N]\"\ninputs.r = \"f32[M]\"\n"
+                       "outputs.s = \"f32[N]\"\nbody = 's = " +
+                       body + ";'\n");
+  };
+  const std::string text = of("sum(x * x, M)");
+  CHECK(has(text, "const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;"));
+  CHECK(has(text, "for_lanes<kLanes32>(n_first, n_end * m_at_once, [=, &sum_x_squared_in_block](int64_t n, "));
+  CHECK(has(text, "add_rows<kLanes32>(sum_x_squared_in_block, m_at_once, n_end);"));
+  for (const char *body : {"sum(x * r, M)", "sum(x * index(M), M)", "sum(x * index(N), M)", "max(x, M)"})
+    CHECK(!has(of(body), "at_once"));
 }
 
 TEST_CASE("a loop up columns asks for the rows above, and one through many arrays for all of them") {

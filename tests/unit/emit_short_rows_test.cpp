@@ -15,7 +15,7 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[M, N]"
 body = 'y = softmax(x, N);'
 )");
-  CHECK(has(text, "// For N <= 15: rows that fill no vector. "
+  CHECK(has(text, "// For N <= 15 && N <= M: rows that fill no vector. "
                   "void soft_short(const float* x, float* y, int64_t M, int64_t N) { "
                   "in_parallel(product_of(M, N) > 16384, [&]() IN_SET { OMP(omp for schedule(static) nowait) for "
                   "(int64_t m_first = 0; m_first < M; m_first += 256) { "
@@ -23,9 +23,10 @@ body = 'y = softmax(x, N);'
                   "Lanes<float, kLanes32> greatest_x = -INFINITY; for (int64_t n = 0; n < N; ++n) { "
                   "greatest_x = maximum(greatest_x, load_every(&x[m * N + n], N, active)); } "
                   "Lanes<float, kLanes32> sum_e = 0.0f; Lanes<float, kLanes32> e[15] = {}; "));
-  // The launcher chooses, and says how much memory each needs.
-  CHECK(has(text, "if (N <= 15) return 0; return bytes_of_team(SoftWorkspace(M, N)); }"));
-  CHECK(has(text, "if (N <= 15) { soft_short(x, y, M, N); return 0; }"));
+  // The launcher chooses (a vector that has but one row would be slower than that row), and says how much memory each
+  // needs.
+  CHECK(has(text, "if (N <= 15 && N <= M) return 0; return bytes_of_team(SoftWorkspace(M, N)); }"));
+  CHECK(has(text, "if (N <= 15 && N <= M) { soft_short(x, y, M, N); return 0; }"));
 }
 
 TEST_CASE("short rows inside of others that may be few have a function for that, too") {
@@ -36,7 +37,7 @@ outputs.best = "i32[N]"
 body = 'best = argmin(sum(x * x, D), K);'
 )");
   CHECK(has(text, "// For K <= 15 && D <= 15: rows that fill no vector. void nearest_kernel_short_and_few("));
-  CHECK(has(text, "// For D <= 15: rows that fill no vector. void nearest_kernel_short("));
+  CHECK(has(text, "// For D <= 15 && D <= K: rows that fill no vector. void nearest_kernel_short("));
   CHECK(has(text, "if (K <= 15 && D <= 15) { nearest_kernel_short_and_few("));
 }
 

@@ -23,6 +23,9 @@ TEST_CASE("threads start where a call has rounds enough, however they are nested
   };
   CHECK(has(of("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M]\"\n", "y = max(x, N);"),
             "in_parallel(product_of(M, N) > 16384, [&]() IN_SET {"));
+  // Maps, by what they do.
+  CHECK(has(of("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n", "y = x * x + 1;"), "in_parallel(N > 32768, "));
+  CHECK(has(of("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n", "y = exp(x);"), "in_parallel(N > 16384, "));
   CHECK(has(of("inputs.a = \"f32[M, K]\"\ninputs.b = \"f32[K, N]\"\noutputs.c = \"f32[M, N]\"\n", "c = dot(a, b, K);"),
             "in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {"));
   // Rows of their own lengths have as many rounds as there are elements; loops that end by what they find, any number.

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "rewrite/coalesce.h"
+#include "rewrite/one_row.h"
 
 using namespace kgen;
 
@@ -56,4 +57,37 @@ TEST_CASE("axes stay apart where an array, a reduction or a coordinate tells the
   CHECK(dims_of(kernel("tables.t = \"i64[M + 1]\"\naxes.N = { ragged = \"t\", over = \"M\" }\n"
                        "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n",
                        "y = x;")) == "x[M,N] y[M,N]");
+}
+
+namespace {
+
+// "B,M into N without bias"; empty: nothing becomes one row.
+std::string one_row(const std::string &text) {
+  const test::Analysed a = test::analyse(text);
+  INFO(a.errors);
+  REQUIRE(a.built);
+  const Kernel kernel = coalesce(a.kernel);
+  const std::optional<OneRow> row = one_row_without_inputs(kernel);
+  if (!row)
+    return "";
+  std::string out;
+  for (AxisId axis : row->outer)
+    out += (out.empty() ? "" : ",") + kernel.axes[axis].name;
+  out += " into " + kernel.axes[row->inner.back()].name + " without";
+  for (VarId var : row->absent)
+    out += " " + kernel.vars[var].name;
+  return out;
+}
+
+const std::string kBias = kSame + "inputs.bias = { type = \"f32[N]\", optional = true }\n";
+
+} // namespace
+
+TEST_CASE("without inputs that a call may leave out, axes are one row where nothing else tells them apart") {
+  CHECK(one_row(kernel(kBias, "y = present(bias) ? x + bias : x;")) == "B,M into N without bias");
+  CHECK(one_row(kernel(kBias, "real v = present(bias) ? x + bias : x;\ny = v * v;")) == "B,M into N without bias");
+  CHECK(one_row(kernel(kBias, "y = (present(bias) ? x + bias : x) + sum(x, N);")) == "");
+  CHECK(one_row(kernel(kBias, "y = (present(bias) ? x + bias : x) + index(N);")) == "");
+  CHECK(one_row(kernel(kBias + "inputs.scale = \"f32[N]\"\n", "y = (present(bias) ? x + bias : x) * scale;")) == "");
+  CHECK(one_row(kernel(kSame, "y = x;")) == "");
 }

@@ -8,6 +8,7 @@
 
 #include "emit/interface/arrays.h"
 #include "emit/text/shared_types.h"
+#include "rewrite/one_row.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -199,11 +200,33 @@ private:
       if (cuda_)
         calls += "const cudaStream_t queue = static_cast<cudaStream_t>(stream);\n" +
                  launched_[i].before_run(v, requirements(i, v, names));
+      else if (!takes_workspace(i))
+        calls += as_one_row(function(i).variations[v]->lowered);
       for (const Made &one : launched_[i].made[v])
         calls += where(both(one.arrays, one.condition), call(i, one, names));
       text += where(variation_condition(*function(i).variations[v]), calls);
     }
     return text + refuse_others(i, "");
+  }
+
+  // Rows that nothing tells apart in this call are one, however short they are. (The workspace is asked for by the
+  // sizes alone, so that kernels which have one are left as they are.)
+  static std::string as_one_row(const Kernel &kernel) {
+    const std::optional<OneRow> row = one_row_without_inputs(kernel);
+    if (!row)
+      return "";
+    const auto name = [&](AxisId axis) { return c_name(kernel.axes[axis].size.name); };
+    std::string condition, names, product, ones;
+    for (VarId var : row->absent) {
+      condition = both(condition, c_name(kernel.vars[var].name) + " == nullptr");
+      names += (names.empty() ? "" : " and ") + kernel.vars[var].name;
+    }
+    for (AxisId axis : row->outer) {
+      product += (product.empty() ? "" : " * ") + name(axis);
+      ones += name(axis) + " = ";
+    }
+    return "// Without " + names + ", all is one row.\n" +
+           where(condition, name(row->inner.back()) + " *= " + product + ";\n" + ones + "1;\n");
   }
 
   std::string requirements(size_t i, size_t v, const Naming &names) const {

@@ -83,6 +83,14 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   const std::string first = block > 0 ? names_.claim(v, "_block") : whole.begin;
   first_ = first;
   const std::vector<std::string> outer = changed_from_outside(loop);
+  const Printer::WalkedRows rows = printer_.walked_rows();
+  std::string totals, sums; // of rows that are walked: in registers, and where they lie
+  for (const PlanNode &n : loop.body)
+    if (!rows.row.empty() && n.kind == PlanNode::Kind::fold_step) {
+      in_registers_[n.target] = printer_.name_beside(n.target, "_here");
+      totals += ", auto& " + in_registers_[n.target];
+      sums += ", " + printer_.name(n.target);
+    }
   Lines before;
   std::swap(before, printer_.lines);
   printer_.list(loop.body);
@@ -112,14 +120,16 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   const std::string active = mentions_word(body, active_) ? "auto " + active_ : "auto";
   const std::string point = mentions_word(body, v) ? "int64_t " + v : "int64_t";
   helper("for_lanes");
-  const std::string lines = lines_of(loop, range.begin);
-  out.add(helper(loop.reversed   ? "for_lanes_down"
-                 : lines.empty() ? "for_lanes"
-                                 : "for_lines") +
-          "<" + kLaneCount + ">(" + lines + range.begin + ", " + range.end + ", [=" + references + "](" + point + ", " +
-          active + ") IN_SET {");
+  const std::string lines = rows.row.empty() ? lines_of(loop, range.begin) : rows.arguments;
+  out.add(helper(!rows.row.empty() ? "for_rows"
+                 : loop.reversed   ? "for_lanes_down"
+                 : lines.empty()   ? "for_lanes"
+                                   : "for_lines") +
+          "<" + kLaneCount + ">(" + lines + range.begin + ", " + range.end + ", [=" + references + "](" +
+          (rows.row.empty() ? "" : "int64_t " + rows.row + ", ") + point + ", " + active + totals + ") IN_SET {");
   std::swap(out, printer_.lines);
-  printer_.lines.add(body + "});");
+  printer_.lines.add(body + "}" + sums + ");");
+  in_registers_.clear();
   lane_ = kNone;
   for (const Accumulator &a : accumulators_)
     combine(a);

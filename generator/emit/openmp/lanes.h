@@ -210,6 +210,7 @@ private:
   std::pair<std::string, std::string> factors_;   // what those of contractions are called
   std::map<std::string, std::string> turned_;     // elements of arrays -> those of turned tiles
   std::map<const PlanNode *, std::string> ahead_; // what a loop fetches for another one
+  std::map<VarId, std::string> in_registers_;     // totals of columns while rows go by
   std::set<const PlanNode *> walked_;             // loops over rows of which an earlier part has asked
 
   // While a loop is printed:

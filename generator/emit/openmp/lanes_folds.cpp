@@ -213,7 +213,14 @@ void LanePrinter::fold_step(const PlanNode &n, const std::vector<PlanNode> &sibl
     mask_ = chosen_lanes(n, siblings);
   if (skips)
     printer_.lines.add("if (" + helper("any_lane") + "(" + mask_ + ")) {");
-  if (is_selection(n.monoid)) {
+  if (const auto here = in_registers_.find(n.target); here != in_registers_.end()) {
+    const std::string &total = here->second;
+    std::string sum = printer_.fuses(n) ? multiply_add(kernel_.expr(n.value), total)
+                                        : combined(n.monoid, type, total, widened(n.value, type));
+    if (!mask_.empty())
+      sum = helper("keep") + "(" + mask_ + ", " + sum + ", " + total + ")";
+    printer_.lines.add(total + " = " + sum + ";");
+  } else if (is_selection(n.monoid)) {
     const std::string taking_part = std::exchange(mask_, ""); // what it notes is chosen by that already
     note(Type::i64);
     select(n, taking_part);

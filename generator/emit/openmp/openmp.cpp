@@ -20,7 +20,7 @@ OpenmpFunctions by_sizes(const std::string &name, const Function &function, cons
   for (const ShortRows &rows : plans.short_rows) {
     const std::string made_for = &rows == &plans.short_rows.back() ? "_short" : "_short_and_few";
     out.push_back(openmp_function(name + made_for, function, rows.plan, facts, spelling));
-    out.back().condition = short_rows_condition(rows.plan.kernel, rows.axes, c_name);
+    out.back().condition = short_rows_condition(rows, c_name);
     out.back().text = "// For " + out.back().condition + ": rows that fill no vector.\n" + out.back().text;
   }
   out.push_back(openmp_function(name, function, plans.plan, facts, spelling));

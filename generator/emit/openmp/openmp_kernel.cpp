@@ -12,6 +12,7 @@
 #include "emit/target_file.h"
 #include "emit/text/reuse_names.h"
 #include "plan/index/access.h"
+#include "plan/index/exprs.h"
 #include "plan/index/uses.h"
 #include "support/text.h"
 
@@ -29,6 +30,7 @@ constexpr int64_t kFewRows = 16;         // of the output, beside each other in 
 constexpr int64_t kMostChunks = 256;     // of a whole-array reduction
 constexpr int64_t kTurns = 256;          // in which threads share uneven items
 constexpr int64_t kSerialBelow = 16384;  // innermost iterations under which starting threads does not pay,
+constexpr int64_t kSerialLight = 32768;  // of maps of a few operations,
 constexpr int64_t kSerialTiles = 131072; // and of those that tiles do in registers
 
 class OpenmpKernel {
@@ -212,14 +214,15 @@ private:
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += is_uneven(chain) ? turns(takes_lanes(last) ? others : work) : " schedule(static)";
     const bool known = work.find_first_not_of("0123456789") == std::string::npos;
-    const bool too_few = only_maps && known && std::stoll(work) <= kSerialBelow; // for threads
+    const int64_t serial_below = only_maps && has_light_values(last) ? kSerialLight : kSerialBelow;
+    const bool too_few = only_maps && known && std::stoll(work) <= serial_below; // for threads
     const std::string rounds = only_maps ? (known ? "" : work) : rounds_text(phase);
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
     const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
     if (too_few)
       worker_pointers(phase, false);
     else
-      begin_threads(phase, clauses, rounds, counts);
+      begin_threads(phase, clauses, rounds, counts, serial_below);
     Printer::Range whole; // of a loop over parts
     for (const PlanNode *n : chain) {
       if (n->parts > 0)
@@ -281,10 +284,20 @@ private:
     return {begin, end};
   }
 
+  // Is each value that the loop's statements set made by a few operations?
+  bool has_light_values(const PlanNode &loop) const {
+    bool light = true;
+    for_each_node(loop, [&](const PlanNode &n) {
+      for (ExprId id : expressions_of(n))
+        light = light && is_light(plan_.kernel, id);
+    });
+    return light;
+  }
+
   // Before the loops that threads share: the team, the memory that each has of its own, and what they share.
   void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds,
-                     const std::vector<std::string> &counts) {
-    const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(kSerialBelow) + ", ";
+                     const std::vector<std::string> &counts, int64_t serial_below = kSerialBelow) {
+    const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(serial_below) + ", ";
     if (worker_buffers(phase).empty() && RowContractions::of(phase).empty()) {
       printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
     } else {

@@ -68,6 +68,11 @@ public:
     std::string begin, end;  // of global indices
     std::string length = ""; // of every part but the last, where it is a part
   };
+  // Rows that a loop over columns goes down, several at a time: what counts them, and the arguments that say which.
+  struct WalkedRows {
+    std::string row, arguments;
+  };
+  const WalkedRows &walked_rows() const { return walked_rows_; }
   Range range(const PlanNode &loop);
   Range share_range(const PlanNode &loop);
   Range declared_range(const PlanNode &loop); // before the loop
@@ -154,7 +159,11 @@ private:
   friend class LanePrinter;
   Names &names_;
   std::map<AxisId, Range> parts_;
+  std::string at_once_; // how many rows of few columns the loops at hand take as one
+  WalkedRows walked_rows_;
   std::vector<const PlanNode *> open_; // the loops around what is printed
+  void declare_rows_at_once(const PlanNode &blocks);
+  void rows_at_once(const PlanNode &walk, const Range &rows);
   Code read(const Expr &e, ExprId id);
   Code table(const Expr &e);
   Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);

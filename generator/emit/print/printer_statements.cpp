@@ -99,8 +99,8 @@ void Printer::declare_before(const std::vector<PlanNode> &nodes, size_t index) {
     } else {
       const bool in_parts =
           plan.storage[var].in_parts != kNone; // more than many parts have: statements set what these need
-      lines.add(storage_type(var) + " " + var_names_[var] + "[" + array_elements(var) + "]" +
-                (in_parts ? ";" : " = {};"));
+      lines.add((in_parts ? "alignas(64) " : "") + storage_type(var) + " " + var_names_[var] + "[" +
+                array_elements(var) + "]" + (in_parts ? ";" : " = {};"));
     }
     if (lanes != nullptr)
       lanes->came_to_life(var);
@@ -448,6 +448,8 @@ Printer::Range Printer::declared_range(const PlanNode &loop) {
               spelling.helper("smaller") + "(" + own.end + ", " + expression(loop.end).text + "));");
     own.end = end;
   }
+  if (loop.along != kNone && walked_rows_.row.empty())
+    own.end += " * " + at_once_;
   return own;
 }
 
@@ -536,7 +538,9 @@ void Printer::loop(const PlanNode &n) {
   if (n.contraction)
     return contract(n);
   if (n.parts > 0) {
-    const Range whole = open_part(n);
+    if (n.at_once > 0)
+      declare_rows_at_once(n);
+    const Range whole = open_part(n, n.at_once > 0 ? std::to_string(n.parts) + " * " + at_once_ : "");
     if (lanes != nullptr)
       lanes->fetch_block(n, whole);
     list(n.body);
@@ -548,6 +552,8 @@ void Printer::loop(const PlanNode &n) {
   if (lanes != nullptr)
     lanes->fetch_rows(n, r);
   lines.append(pass_words(*this, n));
+  if (n.at_once > 0)
+    return rows_at_once(n, r);
   const std::string &v = axis_names_[n.axis];
   if (n.reversed)
     lines.add("for (" + index_type + " " + v + " = " +

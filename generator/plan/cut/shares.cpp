@@ -14,11 +14,12 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kEnough = 64;         // workers that have something to do
-constexpr int64_t kEnoughParts = 1024;  // of columns, which go by in parts that are wider than a worker's columns
-constexpr int64_t kLeastRows = 256;     // of a share, where each has neighbours
-constexpr int64_t kLeastRounds = 16384; // of a share, where a round is one element
-constexpr int64_t kColumns = 64;        // of neighbours, for a worker
+constexpr int64_t kEnough = 64;          // workers that have something to do
+constexpr int64_t kEnoughParts = 1024;   // of columns, which go by in parts that are wider than a worker's columns
+constexpr int64_t kLeastRounds = 16384;  // of a share, where a round is one element;
+constexpr int64_t kLeastRows = 256;      // where each has neighbours,
+constexpr int64_t kLeastNumbers = 65536; // of which all rows of a share have at least so many
+constexpr int64_t kColumns = 64;         // of neighbours, for a worker
 
 class Shares {
 public:
@@ -88,8 +89,14 @@ private:
         rows.ragged == kNone // else on average
             ? rows.size
             : op(Size::Op::divide, rows.size, op(Size::Op::max, Size::integer(1), kernel_.axes[rows.over].size));
-    const Size for_length = op(Size::Op::cdiv, length, Size::integer(columns ? kLeastRows : kLeastRounds));
+    const Size for_length = op(Size::Op::cdiv, length, columns ? least_rows() : Size::integer(kLeastRounds));
     lists_.add_axis(folded, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
+  }
+
+  Size least_rows() const {
+    const Size some = Size::make(Size::Op::max, {Size::integer(1), kernel_.axes[lists_.chain().back()].size});
+    return Size::make(Size::Op::max,
+                      {Size::integer(kLeastRows), Size::make(Size::Op::divide, {Size::integer(kLeastNumbers), some})});
   }
 
   void split() {

@@ -23,7 +23,7 @@ std::string print(const TargetPlans &plans) {
   const auto plain = [](const std::string &name) { return name; };
   std::string text;
   for (const ShortRows &rows : plans.short_rows)
-    text += "where " + short_rows_condition(rows.plan.kernel, rows.axes, plain) + ": " + print(rows.plan);
+    text += "where " + short_rows_condition(rows, plain) + ": " + print(rows.plan);
   text += print(plans.plan);
   if (plans.in_part)
     text += "where an output is not wanted: " + print(*plans.in_part);

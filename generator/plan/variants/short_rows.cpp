@@ -69,12 +69,27 @@ bool keeps_rows_apart(const Plan &plan) {
   });
 }
 
+// The one axis whose positions are lanes, if it is a size of the caller's and one axis is short.
+AxisId axis_beside(const Plan &plan, AxisSet short_axes) {
+  AxisSet lanes;
+  for (const PlanNode *loop : LaneAnalysis(plan).choose())
+    lanes |= AxisSet::of(loop->axis);
+  if (lanes.count() != 1 || short_axes.count() != 1)
+    return kNone;
+  const AxisId axis = lanes.list().front();
+  const Axis &a = plan.kernel.axes[axis];
+  return a.size.op == Size::Op::axis && !a.derived && a.ragged == kNone ? axis : kNone;
+}
+
 } // namespace
 
-std::string short_rows_condition(const Kernel &kernel, AxisSet axes, std::string (*name)(const std::string &axis)) {
+std::string short_rows_condition(const ShortRows &rows, std::string (*name)(const std::string &axis)) {
+  const std::vector<Axis> &axes = rows.plan.kernel.axes;
   std::string text;
-  for (AxisId axis : axes.list())
-    text += (text.empty() ? "" : " && ") + name(kernel.axes[axis].size.name) + " <= " + std::to_string(kShortRow);
+  for (AxisId axis : rows.axes.list())
+    text += (text.empty() ? "" : " && ") + name(axes[axis].size.name) + " <= " + std::to_string(kShortRow);
+  if (rows.beside != kNone)
+    text += " && " + name(axes[rows.axes.list().front()].size.name) + " <= " + name(axes[rows.beside].size.name);
   return text;
 }
 
@@ -92,7 +107,8 @@ std::vector<ShortRows> plan_short_rows(const Kernel &kernel, const Facts &facts,
     axes |= more;
     for (AxisId axis : more.list())
       known.axes[axis].most = kShortRow;
-    ShortRows rows{axes, make_plan(known, facts, TargetKind::openmp)};
+    ShortRows rows{axes, kNone, make_plan(known, facts, TargetKind::openmp)};
+    rows.beside = axis_beside(rows.plan, axes);
     if (!has_rows_in_lanes_only(rows.plan) || !keeps_rows_apart(rows.plan))
       break;
     plans.push_back(std::move(rows));

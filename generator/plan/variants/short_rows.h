@@ -13,11 +13,12 @@ constexpr int64_t kShortRow = 15; // positions that fill no vector
 
 struct ShortRows {
   AxisSet axes;
-  Plan plan; // for calls in which these have at most kShortRow positions
+  AxisId beside = kNone; // whose positions go side by side, where calls say how many there are
+  Plan plan;             // for calls in which these have at most kShortRow positions
 };
 
-// N <= 15
-std::string short_rows_condition(const Kernel &kernel, AxisSet axes, std::string (*name)(const std::string &axis));
+// N <= 15 && N <= M: a row alone is quicker by its own positions than a vector that has one row.
+std::string short_rows_condition(const ShortRows &rows, std::string (*name)(const std::string &axis));
 
 // OpenMP. `plan`: the one for all sizes. Where that folds rows on lanes, one for short rows, and one for short rows of
 // which there are few inside of others. The most special one comes first.
