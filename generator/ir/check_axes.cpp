@@ -227,6 +227,11 @@ private:
     if (context.contains(e.axis))
       add(DiagId::reduced_under_if, e.place, {"a running value", axis},
           "move it out of the condition, and give the elements left out a neutral value");
+    for (AxisId other : have.list())
+      if (kernel_.axes[other].over == e.axis)
+        add(DiagId::ragged_in_scan, e.place, {axis, kernel_.axes[other].name},
+            "let it run along " + kernel_.axes[other].name + ", or reduce along " + kernel_.axes[other].name +
+                " first");
   }
 
   void coordinate(const Var &var, const Coordinate &coord, const Place &place) {

@@ -9,7 +9,8 @@
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that unit_rows_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows + rows of add; N * rows each of mul, div; rows of sqrt.
-// Where N <= 15: unit_rows_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= rows: unit_rows_short takes neighbouring rows side by side, as such a row fills no
+//   vector.
 
 #include "unit_rows.h"
 
@@ -289,6 +290,14 @@ inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintp
   return 0;
 }
 
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 constexpr int64_t kLineBytes = 64;  // of a cache
 
 // Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
@@ -420,13 +429,13 @@ inline double product_of(Size... sizes) {
   return (1.0 * ... * double(sizes));
 }
 
-// Runs the work on each thread of a team, if it is much; else here. (The work is a function of this set of
-// instructions; what stands in a parallel region itself may not be.) Its loops belong to a team of their own
-// even where the caller is one of a team, whose other threads have other calls.
+// Runs the work on each thread of a team, if it is much and there are several; else here. (The work is a
+// function of this set of instructions; what stands in a parallel region itself may not be.) Its loops belong
+// to a team of their own even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if (!much && !omp_in_parallel()) return work();
+  if ((!much || thread_count() == 1) && !omp_in_parallel()) return work();
 #endif
   OMP(omp parallel if (much))
   work();
@@ -1101,7 +1110,7 @@ namespace KGEN_SET {
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
-// For N <= 15: rows that fill no vector.
+// For N <= 15 && N <= rows: rows that fill no vector.
 template <class T>
 void unit_rows_short(const T* x, T* y, int64_t rows, int64_t N) {
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -1231,7 +1240,7 @@ int launch_unit_rows(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
   const Array arrays[] = {{1, x, {rows, N}}, {2, y, {rows, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) {
+  if (N <= 15 && N <= rows) {
     unit_rows_short<T>(x, y, rows, N);
     return 0;
   }
@@ -1247,7 +1256,7 @@ template <class T>
 int64_t workspace_of_unit_rows(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0) return 0;
-  if (N <= 15) return 0;
+  if (N <= 15 && N <= rows) return 0;
   return UnitRowsWorkspace<T>(rows, N).bytes;
 }
 
