@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 44
+#define KGEN_OPENMP_REVISION 45
 
 #include <cmath>
 #include <cstdint>
@@ -999,7 +999,7 @@ inline double product_of(Size... sizes) {
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || thread_count() == 1) && !omp_in_parallel()) return work();
+  if ((!much || omp_get_max_threads() == 1) && !omp_in_parallel()) return work();
 #endif
   OMP(omp parallel if (much))
   work();

@@ -153,14 +153,14 @@ template <class... Size>
 inline double product_of(Size... sizes) {
   return (1.0 * ... * double(sizes));
 }
-//@ in_parallel: thread_count
+//@ in_parallel
 // Runs the work on each thread of a team, if it is much and there are several; else here. (The work is a
 // function of this set of instructions; what stands in a parallel region itself may not be.) Its loops belong
 // to a team of their own even where the caller is one of a team, whose other threads have other calls.
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || thread_count() == 1) && !omp_in_parallel()) return work();
+  if ((!much || omp_get_max_threads() == 1) && !omp_in_parallel()) return work();
 #endif
   OMP(omp parallel if (much))
   work();

@@ -290,14 +290,6 @@ inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintp
   return 0;
 }
 
-inline int64_t thread_count() {
-#if defined(_OPENMP)
-  return omp_get_max_threads();
-#else
-  return 1;
-#endif
-}
-
 constexpr int64_t kLineBytes = 64;  // of a cache
 
 // Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
@@ -435,7 +427,7 @@ inline double product_of(Size... sizes) {
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || thread_count() == 1) && !omp_in_parallel()) return work();
+  if ((!much || omp_get_max_threads() == 1) && !omp_in_parallel()) return work();
 #endif
   OMP(omp parallel if (much))
   work();
