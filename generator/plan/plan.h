@@ -74,7 +74,7 @@ struct PlanNode {
   AxisId share = kNone;          // goes over the part of its range that belongs to the current position of this axis
   int64_t share_step = 1;        // shares begin at multiples of so many positions
   int64_t parts = 0;             // goes over parts of so many positions; loops over the axis inside go over one part
-  int64_t at_once = 0;           // where columns are few, as many rows as have so many numbers go as one:
+  std::optional<Size> at_once;   // so many rows go as one, of few columns:
   AxisId along = kNone;          // loops over the columns go along several of these rows
   ExprId end = kNone;            // goes no further than this, whatever the range
   TableId table = kNone;         // goes over the positions for which this sorted table

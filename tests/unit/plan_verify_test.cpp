@@ -24,6 +24,8 @@ Plan plan_of(const std::string &body, TargetKind target = TargetKind::cuda,
   return make_plan(canonicalize(a.kernel, a.facts), a.facts, target);
 }
 
+std::string verify(const Plan &plan) { return PlanVerifier(plan.kernel).check(plan); }
+
 // The first list with so many statements of this kind.
 std::vector<PlanNode> *find_list(std::vector<PlanNode> &nodes, PlanNode::Kind kind, int count) {
   if (std::count_if(nodes.begin(), nodes.end(), [&](const PlanNode &n) { return n.kind == kind; }) >= count)

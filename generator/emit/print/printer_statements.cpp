@@ -538,9 +538,9 @@ void Printer::loop(const PlanNode &n) {
   if (n.contraction)
     return contract(n);
   if (n.parts > 0) {
-    if (n.at_once > 0)
+    if (n.at_once)
       declare_rows_at_once(n);
-    const Range whole = open_part(n, n.at_once > 0 ? std::to_string(n.parts) + " * " + at_once_ : "");
+    const Range whole = open_part(n, n.at_once ? std::to_string(n.parts) + " * " + at_once_ : "");
     if (lanes != nullptr)
       lanes->fetch_block(n, whole);
     list(n.body);
@@ -552,7 +552,7 @@ void Printer::loop(const PlanNode &n) {
   if (lanes != nullptr)
     lanes->fetch_rows(n, r);
   lines.append(pass_words(*this, n));
-  if (n.at_once > 0)
+  if (n.at_once)
     return rows_at_once(n, r);
   const std::string &v = axis_names_[n.axis];
   if (n.reversed)

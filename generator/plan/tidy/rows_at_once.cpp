@@ -14,6 +14,7 @@ namespace kgen {
 namespace {
 
 constexpr int64_t kMostAtOnce = 1024; // numbers: memory goes by in long pieces, sums stay in the nearest cache
+constexpr int64_t kFewColumns = 16;   // a part of columns has all of them, however many threads there are
 
 class FlatRows {
 public:
@@ -109,11 +110,21 @@ int64_t numbers_at_once(const Plan &plan, const PlanNode &blocks) {
   return fits ? room : 0;
 }
 
+// As many rows as have so many numbers, but no more than there are; one, where a row fills vectors.
+Size rows_with(const Kernel &kernel, int64_t numbers, AxisId rows, AxisId columns) {
+  const auto op = [](Size::Op o, std::vector<Size> args) { return Size::make(o, std::move(args)); };
+  const Size one = Size::integer(1), &width = kernel.axes[columns].size;
+  const Size some = op(Size::Op::divide, {Size::integer(numbers), op(Size::Op::max, {one, width})});
+  const Size all = op(Size::Op::max, {one, kernel.axes[rows].size});
+  return op(Size::Op::choose,
+            {op(Size::Op::less_equal, {width, Size::integer(kFewColumns)}), op(Size::Op::min, {some, all}), one});
+}
+
 void take(const Plan &plan, const std::set<const PlanNode *> &lanes, std::vector<PlanNode> &list) {
   for (PlanNode &n : list) {
     const int64_t numbers = numbers_at_once(plan, n);
     if (numbers > 0 && lanes.count(&n.body[0]) != 0 && lanes.count(&n.body[1].body[0]) != 0) {
-      n.at_once = n.body[1].at_once = numbers;
+      n.at_once = n.body[1].at_once = rows_with(plan.kernel, numbers, n.axis, n.body[0].axis);
       n.body[0].along = n.body[1].body[0].along = n.axis;
     }
     for (std::vector<PlanNode> *inside : {&n.body, &n.otherwise, &n.step})

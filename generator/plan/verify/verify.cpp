@@ -82,6 +82,4 @@ std::string PlanVerifier::check(const Plan &plan) {
   return "";
 }
 
-std::string verify(const Plan &plan) { return PlanVerifier(plan.kernel).check(plan); }
-
 } // namespace kgen

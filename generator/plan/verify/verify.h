@@ -31,7 +31,4 @@ private:
   std::vector<Wanted> wanted_;
 };
 
-// The same for a plan alone.
-std::string verify(const Plan &plan);
-
 } // namespace kgen
