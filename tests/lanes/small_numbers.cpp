@@ -15,6 +15,8 @@ namespace {
 
 #include "openmp/lanes.h"
 
+int64_t smaller(int64_t a, int64_t b) { return std::min(a, b); } // what the printer would put here, from the common ones
+
 #include "openmp/memory.h"
 
 #include "openmp/extremes.h"

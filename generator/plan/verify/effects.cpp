@@ -13,8 +13,8 @@ namespace kgen {
 
 namespace {
 
-constexpr int kAdditions = -2; // in place of the number of a statement
-constexpr int kMostRounds = 8; // of loops whose rounds depend on those before; each brings what one more copy carries
+constexpr int kAdditions = -2;  // in place of the number of a statement
+constexpr int kMostRounds = 32; // of loops whose rounds depend on those before; each brings what one more copy carries
 
 // The number of each loop around the statement at hand is a bit.
 struct State {
@@ -130,7 +130,7 @@ private:
     if (!touched_.empty())
       touched_.back().push_back(var);
     if (!saved_.empty())
-      saved_.back().emplace(var, states_[var]);
+      saved_.back().try_emplace(var, states_[var]);
   }
 
   uint64_t open() const { return loops_.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << loops_.size()) - 1; }
@@ -310,39 +310,57 @@ private:
       touched_.back().insert(touched_.back().end(), inside.begin(), inside.end());
   }
 
-  // Rounds in order: what one leaves, the next finds.
+  // Rounds in order: what one leaves, the next finds. The outermost loop goes on until no loop finds more than before;
+  // those inside go once each time, for their rounds anew would double the time with each loop around.
   void rounds(const PlanNode &node) {
+    if (in_rounds_)
+      return round(node);
+    in_rounds_ = true;
     for (int i = 0; i < kMostRounds; ++i) {
-      saved_.emplace_back();
-      Made condition;
-      add(node.condition, condition);
-      conditions_.push_back(std::move(condition));
-      list(node.body);
-      list(node.step);
-      conditions_.pop_back();
-      const Saved before = pop();
-      bool changed = false;
-      for (const auto &[var, state] : before) {
-        states_[var].unread = false; // the last round may leave what no one reads
-        Made &made = states_[var].made;
-        if (node.kind == PlanNode::Kind::repeat) // there may be none
-          made.surely.keep(state.made.surely);
-        made.possibly.add(state.made.possibly);
-        changed = changed || !(made.surely == state.made.surely) || !(made.possibly == state.made.possibly);
-      }
-      if (!changed)
-        return;
+      finds_more_ = false;
+      round(node);
+      if (!finds_more_)
+        break;
     }
+    in_rounds_ = false;
   }
 
-  // Changes within one arm, whose older values are those of the arm around as well.
-  Saved pop() {
-    Saved out = std::move(saved_.back());
+  void round(const PlanNode &node) {
+    std::map<VarId, Made> &found = found_[&node];
+    for (const auto &[var, made] : found) {
+      save(var);
+      join(states_[var].made, made, node.kind);
+    }
+    saved_.emplace_back();
+    Made condition;
+    add(node.condition, condition);
+    conditions_.push_back(std::move(condition));
+    list(node.body);
+    list(node.step);
+    conditions_.pop_back();
+    for (const auto &[var, before] : saved_.back()) {
+      states_[var].unread = false; // the last round may leave what no one reads
+      Made &made = states_[var].made;
+      join(made, before.made, node.kind);
+      Made &last = found[var];
+      finds_more_ = finds_more_ || !(made.surely == last.surely) || !(made.possibly == last.possibly);
+      last = made;
+    }
+    close_arm();
+  }
+
+  static void join(Made &made, const Made &before, PlanNode::Kind kind) {
+    if (kind == PlanNode::Kind::repeat) // there may be no round
+      made.surely.keep(before.surely);
+    made.possibly.add(before.possibly);
+  }
+
+  // What was before this arm was before the one around as well.
+  void close_arm() {
+    Saved before = std::move(saved_.back());
     saved_.pop_back();
     if (!saved_.empty())
-      for (const auto &[var, state] : out)
-        saved_.back().emplace(var, state);
-    return out;
+      saved_.back().merge(before);
   }
 
   void branch(const PlanNode &node) {
@@ -359,19 +377,17 @@ private:
     conditions_.push_back(std::move(condition));
     saved_.emplace_back();
     list(node.body);
-    const Saved before = pop();
     Saved first;
-    for (const auto &[var, state] : before) {
-      first.emplace(var, states_[var]);
+    for (const auto &[var, state] : saved_.back()) {
+      first.emplace(var, std::move(states_[var]));
       states_[var] = state;
     }
+    close_arm();
     saved_.emplace_back();
     list(node.otherwise);
-    const Saved changed = pop();
     conditions_.pop_back();
-    for (const auto &[var, state] : changed)
-      if (first.count(var) == 0)
-        first.emplace(var, state);
+    first.insert(saved_.back().begin(), saved_.back().end()); // what only this arm changes
+    close_arm();
     for (const auto &[var, state] : first)
       join(states_[var], state);
   }
@@ -424,6 +440,8 @@ private:
   std::vector<const PlanNode *> around_;    // the same, as they stand in the plan
   std::vector<Made> conditions_;
   std::vector<Saved> saved_;
+  std::map<const PlanNode *, std::map<VarId, Made>> found_; // by loops whose rounds are in order, at their end
+  bool in_rounds_ = false, finds_more_ = false;
 };
 
 } // namespace
