@@ -284,10 +284,33 @@ Truth truth_of(const Tensor &t, const Box &box) {
   return out;
 }
 
+// What the reference run knows of one lane.
+struct Known {
+  double value, magnitude;
+  uint8_t flags;
+};
+
+Known known_of(const Tensor &t, int64_t lane, Type type) {
+  const Value v = t.data[lane];
+  return {is_floating(type) ? v.number : static_cast<double>(v.integer), t.magnitudes[lane], t.flags[lane]};
+}
+
+// Where a comparison is too close to tell: both arms, if they are so near that either is right.
+Known either_of(const Known &taken, const Known &other, double unit) {
+  const double apart = std::fabs(taken.value - other.value);
+  const uint8_t flags = taken.flags | other.flags;
+  if ((flags & kUndecided) != 0 || !(apart <= unit * (taken.magnitude + other.magnitude)))
+    return {taken.value, taken.magnitude, static_cast<uint8_t>(taken.flags | kUndecided)};
+  const double more = apart == 0 ? 0 : apart / unit;
+  return {taken.value, std::max(taken.magnitude, other.magnitude) + more,
+          static_cast<uint8_t>(apart == 0 ? flags : flags | kInexact)};
+}
+
 } // namespace
 
-// condition ? yes : no, lane by lane.
-Tensor Run::select(const Tensor &condition, const Tensor &yes, const Tensor &no, AxisSet axes) {
+// condition ? yes : no, lane by lane. Arms have values where they are asked for, or everywhere.
+Tensor Run::select(const Tensor &condition, const Tensor &yes, const Tensor &no, AxisSet axes, Type type,
+                   bool everywhere) {
   Buffer *buffer;
   int64_t lanes;
   Tensor out = new_tensor(axes, buffer, lanes);
@@ -305,9 +328,34 @@ Tensor Run::select(const Tensor &condition, const Tensor &yes, const Tensor &no,
         buffer->magnitudes[at[o] + i] = from.magnitudes[source];
         buffer->flags[at[o] + i] = from.flags[source] | (condition.flags[lane] & kUndecided);
       }
+      if (everywhere && (condition.flags[lane] & kUndecided) != 0) {
+        const int64_t besides = take ? at[z] + i * stride[z] : at[y] + i * stride[y];
+        const Known known = either_of(known_of(from, source, type), known_of(take ? no : yes, besides, type), unit_);
+        buffer->magnitudes[at[o] + i] = known.magnitude;
+        buffer->flags[at[o] + i] = known.flags;
+      }
     }
   });
   return out;
+}
+
+// Reads an arm nothing but inputs and what the condition has read? Then it may run where no one asks for it.
+bool Run::reads_no_more(ExprId arm, ExprId condition) {
+  if (!info_[arm].dynamic)
+    return true;
+  const Expr &e = kernel_.expr(arm);
+  if (e.op == Op::read || e.op == Op::element)
+    return e.coords.empty() && reads_plainly(condition, e.ref);
+  return e.op != Op::fold &&
+         std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return reads_no_more(arg, condition); });
+}
+
+bool Run::reads_plainly(ExprId id, VarId var) {
+  const Expr &e = kernel_.expr(id);
+  if (e.op == Op::read && e.ref == var && e.coords.empty())
+    return true;
+  const bool all_run = e.op != Op::fold && e.op != Op::choose && e.op != Op::both && e.op != Op::either;
+  return all_run && std::any_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return reads_plainly(arg, var); });
 }
 
 Tensor Run::choose(const Expr &e) {
@@ -316,19 +364,21 @@ Tensor Run::choose(const Expr &e) {
   Type type = e.type;
   if (!truth.any_undecided && !(truth.any_true && truth.any_false))
     return eval_to(e.args[truth.any_true ? 1 : 2], type, false);
+  const bool everywhere =
+      truth.any_undecided && reads_no_more(e.args[1], e.args[0]) && reads_no_more(e.args[2], e.args[0]);
   MaskPtr outer = mask_;
   Tensor arms[2];
   for (int arm = 0; arm < 2; ++arm) {
-    if (!(arm == 0 ? truth.any_true : truth.any_false)) {
+    if (!everywhere && !(arm == 0 ? truth.any_true : truth.any_false)) {
       arms[arm] = uniform(integer_value(0), Type::i64);
       continue;
     }
-    if (info_[e.args[arm + 1]].dynamic)
+    if (!everywhere && info_[e.args[arm + 1]].dynamic)
       mask_ = and_mask(outer, condition, arm == 1, false);
     arms[arm] = eval_to(e.args[arm + 1], type, false);
     mask_ = outer;
   }
-  return select(condition, arms[0], arms[1], condition.axes | arms[0].axes | arms[1].axes);
+  return select(condition, arms[0], arms[1], condition.axes | arms[0].axes | arms[1].axes, type, everywhere);
 }
 
 Tensor Run::logical(const Expr &e) {
@@ -342,9 +392,7 @@ Tensor Run::logical(const Expr &e) {
     mask_ = and_mask(outer, left, !both, false);
   Tensor right = eval_to(e.args[1], Type::boolean, false);
   mask_ = outer;
-  Tensor out =
-      both ? select(left, right, left, left.axes | right.axes) : select(left, left, right, left.axes | right.axes);
-  return out;
+  return select(left, both ? right : left, both ? left : right, left.axes | right.axes, Type::boolean, false);
 }
 
 ErrorModel Run::model() const {

@@ -139,7 +139,9 @@ private:
   Tensor size_of(const Expr &e);
   Tensor choose(const Expr &e);
   Tensor logical(const Expr &e);
-  Tensor select(const Tensor &condition, const Tensor &yes, const Tensor &no, AxisSet axes);
+  bool reads_no_more(ExprId arm, ExprId condition);
+  bool reads_plainly(ExprId id, VarId var);
+  Tensor select(const Tensor &condition, const Tensor &yes, const Tensor &no, AxisSet axes, Type type, bool everywhere);
   Tensor new_tensor(AxisSet axes, Buffer *&buffer, int64_t &lanes);
   Tensor leaf(const Expr &e);
   // How far expressions reach along an axis, and what of it they use: arrays and locals, the index.

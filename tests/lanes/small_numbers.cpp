@@ -15,7 +15,9 @@ namespace {
 
 #include "openmp/lanes.h"
 
-int64_t smaller(int64_t a, int64_t b) { return std::min(a, b); } // what the printer would put here, from the common ones
+int64_t smaller(int64_t a, int64_t b) {
+  return std::min(a, b);
+} // what the printer would put here, from the common ones
 
 #include "openmp/memory.h"
 

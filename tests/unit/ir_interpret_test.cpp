@@ -241,10 +241,10 @@ TEST_CASE(
 }
 
 TEST_CASE("windows with other ends along one axis: a lane needs all that it touches") {
-  std::string text = kernel(
-      "inputs.x = { type = \"f32[N]\", block = [4], index = [0] }\n"
-      "inputs.w = { type = \"f32[N=2]\", block = [4], index = [0] }\noutputs.s = \"f32[]\"\noutputs.t = \"f32[]\"\n",
-      "s = sum(x * w, N);\nt = sum(x, N);");
+  std::string text = kernel("inputs.x = { type = \"f32[N]\", block = [4], index = [0] }\n"
+                            "inputs.w = { type = \"f32[N=2]\", block = [4], index = [0] }\noutputs.s = "
+                            "\"f32[]\"\noutputs.t = { type = \"f32[]\", partial = true }\n",
+                            "s = sum(x * w, N);\nt = sum(x, N);");
   Ran ran = run(text, {{{"N", 4}}, {{"x", {1, 2, 3, 4}}, {"w", {10, 100}}}, {}});
   CHECK(ran.result.error == "");
   CHECK(ran.out("s") == Numbers{210});
@@ -512,6 +512,29 @@ TEST_CASE("a reference run keeps what cancelled, and marks what depends on it") 
   ran = run(text, {{{"N", 3}}, {{"x", {1, 2, -3}}}, {}}, options);
   CHECK_FALSE(ran.result.reference.at("positive").undecided[0]); // small integers are exact
   CHECK(ran.result.reference.at("s").exact[0]);
+}
+
+TEST_CASE("a close comparison decides nothing where both arms say nearly the same") {
+  std::string text = kernel("inputs.x = \"f32[N]\"\noutputs.smooth = \"f32[]\"\noutputs.jumps = \"f32[]\"\n",
+                            "real s = sum(x, N);\nsmooth = s > 0 ? s : 2 * s;\njumps = s > 0 ? 1 : s;");
+  RunOptions options;
+  options.reference = true;
+  Ran ran = run(text, {{{"N", 3}}, {{"x", {0.1, 0.2, -0.3}}}, {}}, options);
+  CHECK(ran.result.error == "");
+  CHECK_FALSE(ran.result.reference.at("smooth").undecided[0]);
+  CHECK_FALSE(ran.result.reference.at("smooth").exact[0]);
+  CHECK(ran.result.reference.at("jumps").undecided[0]);
+}
+
+TEST_CASE("a close comparison runs no arm that reads what it guards") {
+  std::string text =
+      kernel("inputs.x = \"f32[N]\"\noutputs.y = \"f32[]\"\noutputs.t = { type = \"f32[]\", partial = true }\n",
+             "real s = sum(x, N);\nif (s > 100) t = s;\ny = s > 100 ? t : s;");
+  RunOptions options;
+  options.reference = true;
+  Ran ran = run(text, {{{"N", 3}}, {{"x", {33.3, 33.4, 33.3}}}, {}}, options);
+  CHECK(ran.result.error == "");
+  CHECK(ran.result.reference.at("y").undecided[0]);
 }
 
 TEST_CASE("what a local array holds before it is set is an exact 0, in each round") {

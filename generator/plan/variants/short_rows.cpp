@@ -78,7 +78,8 @@ AxisId axis_beside(const Plan &plan, AxisSet short_axes) {
     return kNone;
   const AxisId axis = lanes.list().front();
   const Axis &a = plan.kernel.axes[axis];
-  const bool as_long = a.size.name == plan.kernel.axes[short_axes.list().front()].size.name; // [M, N=M]: never fewer rows
+  const bool as_long =
+      a.size.name == plan.kernel.axes[short_axes.list().front()].size.name; // [M, N=M]: never fewer rows
   return a.size.op == Size::Op::axis && !a.derived && a.ragged == kNone && !as_long ? axis : kNone;
 }
 
