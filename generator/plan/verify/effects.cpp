@@ -13,8 +13,9 @@ namespace kgen {
 
 namespace {
 
-constexpr int kAdditions = -2;  // in place of the number of a statement
-constexpr int kMostRounds = 32; // of loops whose rounds depend on those before; each brings what one more copy carries
+constexpr int kAdditions = -2; // in place of the number of a statement
+constexpr int kMostRounds = 8; // of loops whose rounds depend on those before; each brings what one more copy carries
+constexpr int kMostDepth = 5;  // of such loops inside each other
 
 // The number of each loop around the statement at hand is a bit.
 struct State {
@@ -310,27 +311,17 @@ private:
       touched_.back().insert(touched_.back().end(), inside.begin(), inside.end());
   }
 
-  // Rounds in order: what one leaves, the next finds. The outermost loop goes on until no loop finds more than before;
-  // those inside go once each time, for their rounds anew would double the time with each loop around.
+  // Rounds in order: what one leaves, the next finds. Deep inside other loops one round is gone through each time, as
+  // each loop with rounds of its own doubles the time.
   void rounds(const PlanNode &node) {
-    if (in_rounds_)
-      return round(node);
-    in_rounds_ = true;
-    for (int i = 0; i < kMostRounds; ++i) {
-      finds_more_ = false;
-      round(node);
-      if (!finds_more_)
-        break;
-    }
-    in_rounds_ = false;
+    const int most = ++depth_ > kMostDepth ? 1 : kMostRounds;
+    for (int i = 0; i < most && round(node); ++i)
+      ;
+    --depth_;
   }
 
-  void round(const PlanNode &node) {
-    std::map<VarId, Made> &found = found_[&node];
-    for (const auto &[var, made] : found) {
-      save(var);
-      join(states_[var].made, made, node.kind);
-    }
+  // Does it leave other values than it finds?
+  bool round(const PlanNode &node) {
     saved_.emplace_back();
     Made condition;
     add(node.condition, condition);
@@ -338,21 +329,17 @@ private:
     list(node.body);
     list(node.step);
     conditions_.pop_back();
+    bool changed = false;
     for (const auto &[var, before] : saved_.back()) {
       states_[var].unread = false; // the last round may leave what no one reads
       Made &made = states_[var].made;
-      join(made, before.made, node.kind);
-      Made &last = found[var];
-      finds_more_ = finds_more_ || !(made.surely == last.surely) || !(made.possibly == last.possibly);
-      last = made;
+      if (node.kind == PlanNode::Kind::repeat) // there may be none
+        made.surely.keep(before.made.surely);
+      made.possibly.add(before.made.possibly);
+      changed = changed || !(made.surely == before.made.surely) || !(made.possibly == before.made.possibly);
     }
     close_arm();
-  }
-
-  static void join(Made &made, const Made &before, PlanNode::Kind kind) {
-    if (kind == PlanNode::Kind::repeat) // there may be no round
-      made.surely.keep(before.surely);
-    made.possibly.add(before.possibly);
+    return changed;
   }
 
   // What was before this arm was before the one around as well.
@@ -440,8 +427,7 @@ private:
   std::vector<const PlanNode *> around_;    // the same, as they stand in the plan
   std::vector<Made> conditions_;
   std::vector<Saved> saved_;
-  std::map<const PlanNode *, std::map<VarId, Made>> found_; // by loops whose rounds are in order, at their end
-  bool in_rounds_ = false, finds_more_ = false;
+  int depth_ = 0; // of loops whose rounds are in order
 };
 
 } // namespace
