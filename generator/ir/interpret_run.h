@@ -164,6 +164,7 @@ private:
   void run_statements(const std::vector<Stmt> &list);
   void run_statement(const Stmt &s);
   void assign(const Stmt &s);
+  Tensor apart_from(const Storage &storage, const Tensor &t);
   void store_rows(const Stmt &s, AxisSet lanes, const Tensor &value, const Address &address, const MaskPtr &mask);
   void store_element(const Stmt &s, int64_t offset, Value value, double magnitude, uint8_t flags, bool active);
   void store_range(const Stmt &s, AxisSet lanes, AxisSet named);

@@ -1,5 +1,6 @@
 // Assignments: the value for all lanes first, then every lane that takes part writes its element.
 #include <cmath>
+#include <functional>
 
 #include "ir/interpret_run.h"
 
@@ -34,6 +35,30 @@ void Run::store_range(const Stmt &s, AxisSet lanes, AxisSet named) {
     }
     box_[axis] = range;
   }
+}
+
+// A copy of what lies in memory that is about to be written.
+Tensor Run::apart_from(const Storage &storage, const Tensor &t) {
+  const std::less<const Value *> before;
+  const Value *begin = storage.values.data();
+  if (before(t.data, begin) || !before(t.data, begin + storage.values.size()))
+    return t;
+  Buffer *buffer;
+  int64_t lanes;
+  Tensor out = new_tensor(t.axes, buffer, lanes);
+  Loop loop(t.axes, box_);
+  const int o = loop.add(out), from = loop.add(t);
+  loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t lane = at[from] + i * stride[from];
+      buffer->values[at[o] + i] = t.data[lane];
+      if (reference_) {
+        buffer->magnitudes[at[o] + i] = t.magnitudes[lane];
+        buffer->flags[at[o] + i] = t.flags[lane];
+      }
+    }
+  });
+  return out;
 }
 
 void Run::assign(const Stmt &s) {
@@ -72,6 +97,8 @@ void Run::assign(const Stmt &s) {
   if (!s.coords.empty() && storage.stamp.size() != storage.values.size())
     storage.stamp.assign(storage.values.size(), 0);
   ++stamp_;
+  for (Tensor &coordinate : coordinates)
+    coordinate = apart_from(storage, coordinate);
   Address address = address_of(s.target, s.coords, coordinates);
   store_rows(s, lanes, value, address, mask_);
   bool everything = !mask_ && s.indices.empty() && s.coords.empty() && var.kind == Var::Kind::local;

@@ -365,6 +365,11 @@ TEST_CASE("scatters: adding counts, dropping what lies outside; two lanes on one
   CHECK_CONTAINS(interpret(loose, input, {}).error, "two lanes");
 }
 
+TEST_CASE("places are read before anything is stored to what they are read from") {
+  CHECK(outputs(kernel("outputs.z = \"i64[N]\"\ninputs.h = \"i64[N, I=2]\"\n", "z = 1;\nat(z, N = z) += h;"),
+                {{{"N", 3}}, {{"h", {3, -7, 5, 11, 2, 2}}}, {}}, "z") == Numbers{1, 17, 1});
+}
+
 TEST_CASE("an alias is read before it is written; partial outputs keep what no one writes") {
   std::string text = kernel("inputs.x = \"f32[N]\"\noutputs.y = { type = \"f32[N]\", alias = \"x\" }\n",
                             "real old = x;\ny = old + 1;\nif (index(N) > 1) y = old * 10;");
