@@ -387,6 +387,7 @@ private:
     AxisSet kept = kernel_.expr(step.value).axes;
     if (step.condition != kNone)
       kept |= kernel_.expr(step.condition).axes;
+    kept |= rows_of(e.reduced);
     kept -= e.reduced;
     const bool selects = e.monoid == Monoid::argmax || e.monoid == Monoid::argmin;
     const Type accumulator = accumulator_of(e);
@@ -494,6 +495,15 @@ private:
     return {0, most};
   }
 
+  // Each row of a ragged axis has a length of its own, also where all elements are one constant by now.
+  AxisSet rows_of(AxisSet axes) const {
+    AxisSet rows;
+    for (AxisId axis : axes.list())
+      if (kernel_.axes[axis].ragged != kNone)
+        rows |= AxisSet::of(kernel_.axes[axis].over);
+    return rows;
+  }
+
   ExprId scan(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {
     PlanNode step;
     step.kind = PlanNode::Kind::scan_step;
@@ -505,7 +515,7 @@ private:
     step.value = make_cast(kernel_, hoist(e.args[0], context, out), e.accumulator);
     if (e.args.size() > 1)
       step.second = make_cast(kernel_, hoist(e.args[1], context, out), e.accumulator);
-    step.lanes = kernel_.expr(step.value).axes | AxisSet::of(e.axis);
+    step.lanes = kernel_.expr(step.value).axes | rows_of(AxisSet::of(e.axis)) | AxisSet::of(e.axis);
     if (step.second != kNone)
       step.lanes |= kernel_.expr(step.second).axes;
     step.target = temporary(carry_names(kernel_, e), e.accumulator, step.lanes - AxisSet::of(e.axis), e.place);
