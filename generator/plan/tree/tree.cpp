@@ -108,7 +108,8 @@ private:
     node.kind = PlanNode::Kind::loop;
     node.axis = axis;
     node.place = members.front().node.place;
-    node.limits = loop_limits(members.front(), axis);
+    const auto head = std::find_if(members.begin(), members.end(), has_lanes);
+    node.limits = loop_limits(head == members.end() ? members.front() : *head, axis);
     for (TreeItem &item : members)
       if (is_composite(item.node) && !limits_.ends_alike(item.node, axis, private_to(item))) {
         item.node = limits_.guarded(std::move(item.node), axis, node.limits);

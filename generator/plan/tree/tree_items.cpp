@@ -48,6 +48,12 @@ bool reads_of(const TreeItem &item, const std::set<VarId> &memory) {
                      [&](const Access &a) { return !a.write && memory.count(a.memory) != 0; });
 }
 
+bool has_lanes(const TreeItem &item) {
+  bool has = false;
+  for_each_node(item.node, [&](const PlanNode &n) { has = has || !n.lanes.empty(); });
+  return has;
+}
+
 bool starts_fold(const PlanNode &node) {
   return node.kind == PlanNode::Kind::fold_init || node.kind == PlanNode::Kind::scan_init;
 }

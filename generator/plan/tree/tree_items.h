@@ -19,6 +19,9 @@ struct TreeItem {
 
 bool reads_of(const TreeItem &item, const std::set<VarId> &memory);
 
+// What has none stands in a loop for those behind it.
+bool has_lanes(const TreeItem &item);
+
 bool starts_fold(const PlanNode &node);
 bool starts_or_sets(const PlanNode &node);
 
