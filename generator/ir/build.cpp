@@ -18,6 +18,7 @@ std::optional<Kernel> build_kernel(const Spec &spec, const Variant &variant, con
   kernel.suffix = variant.suffix;
   kernel.doc = spec.doc;
   kernel.schedule = spec.schedule;
+  kernel.pins = spec.pins;
   build_axes(build);
   if (good())
     build_grid(build);

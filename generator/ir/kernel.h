@@ -302,6 +302,7 @@ struct Kernel {
   std::vector<Requirement> requirements;
   std::vector<Stmt> statements;
   std::vector<ScheduleEntry> schedule;
+  std::vector<Pin> pins;                    // of the plan's numbers
   std::vector<std::string> named_functions; // of calls that are kept as such
 
   const Expr &expr(ExprId id) const { return exprs[id]; }

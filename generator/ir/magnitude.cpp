@@ -83,6 +83,8 @@ double magnitude_of(Op op, const Known *a, double v, double slack) {
   case Op::tan:
     return smooth(1 + v * v, a[0], v);
   case Op::atan2: {
+    if (std::isinf(x) || std::isinf(a[1].value)) // small changes turn nothing out there
+      return std::fabs(v);
     double square = x * x + a[1].value * a[1].value;
     double brought = std::fabs(a[1].value) * a[0].magnitude + std::fabs(x) * a[1].magnitude;
     return (brought == 0 ? 0 : brought / square) + std::fabs(v);

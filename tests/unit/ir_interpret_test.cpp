@@ -531,6 +531,15 @@ TEST_CASE("a close comparison decides nothing where both arms say nearly the sam
   CHECK(ran.result.reference.at("jumps").undecided[0]);
 }
 
+TEST_CASE("an angle to an infinite point is known") {
+  RunOptions options;
+  options.reference = true;
+  Ran ran = run(kernel("inputs.x = \"f32[N]\"\noutputs.s = \"f32[N]\"\n", "s = atan2(1.0f, x);"),
+                {{{"N", 2}}, {{"x", {INFINITY, 1}}}, {}}, options);
+  CHECK(ran.result.reference.at("s").magnitude[0] < 1e-30);
+  CHECK(ran.result.reference.at("s").magnitude[1] > 0);
+}
+
 TEST_CASE("a close comparison runs no arm that reads what it guards") {
   std::string text =
       kernel("inputs.x = \"f32[N]\"\noutputs.y = \"f32[]\"\noutputs.t = { type = \"f32[]\", partial = true }\n",
