@@ -63,6 +63,11 @@ void write_sarif(const std::string &path, const Diagnostics &messages, Diagnosti
 
 bool load_options(const Options &options, LoadOptions &load) {
   load.include_roots = options.includes;
+  for (const std::string &text : options.decisions)
+    if (const std::string wrong = read_decision(text, load.decisions); !wrong.empty()) {
+      std::cerr << "kgen: --decide " << text << ": " << wrong << "\n";
+      return false;
+    }
   return split_pairs(options.defines, "-D", load.defines) && split_pairs(options.batch, "--batch", load.batch);
 }
 

@@ -33,7 +33,7 @@ struct Options {
   bool diff = false, check = false, prune = false, selfcheck = false, standalone = false;
   std::string depfile, stamp, like = "map";
   int64_t jobs = 0;
-  std::vector<std::string> defines, batch, includes, allowed;
+  std::vector<std::string> defines, batch, decisions, includes, allowed;
   std::string templates, targets;
   std::string bind, bind_namespace = "kgen";
   std::string stop_after;

@@ -204,6 +204,24 @@ std::string derivatives_page() {
   return out.str();
 }
 
+// What `--decide` and a schedule can pin.
+std::string decisions_page() {
+  std::ostringstream out;
+  out << "# Decisions\nWritten by `kgen reference decisions`. These numbers decide how fast a kernel is, never what it "
+         "computes\n(sums are added in another order where their parts change). `--decide KEY=VALUE` sets one, "
+         "`--decide KEY@N=VALUE` for\nthe axis `N` only, `--decide least` all to their least legal values. Those "
+         "marked `schedule` may be pinned in a spec:\n`schedule.openmp.KEY = VALUE`. Where nothing is pinned, the rule "
+         "gives the number; the machine that kgen runs on has no\npart in it.\n\n"
+         "| key | for | rule gives | legal | what |\n|---|---|---|---|---|\n";
+  for (const DecisionRow &row : decision_rows()) {
+    const char *targets = row.targets == Targets::both ? "both" : row.targets == Targets::cuda ? "CUDA" : "OpenMP";
+    const TargetKind target = row.targets == Targets::cuda ? TargetKind::cuda : TargetKind::openmp;
+    out << "| `" << row.key << "` | " << targets << (row.is_for_users ? ", `schedule`" : "") << " | "
+        << row.rule(machine_of(target)) << " | " << legal_values(row) << " | " << row.about << " |\n";
+  }
+  return out.str();
+}
+
 } // namespace
 
 std::string pattern_text(std::string_view row) {
@@ -227,6 +245,7 @@ int reference(const Options &options) {
   std::cout << (format == "man"           ? man()
                 : format == "markdown"    ? markdown()
                 : format == "derivatives" ? derivatives_page()
+                : format == "decisions"   ? decisions_page()
                                           : diagnostics_page());
   return kOk;
 }

@@ -23,6 +23,8 @@ std::string form_text(Form form) {
     return R"("type": "boolean")";
   case Form::number:
     return R"("type": "number")";
+  case Form::integer:
+    return R"("type": "integer")";
   case Form::size:
     return R"("type": ["integer", "string"])";
   case Form::sizes:

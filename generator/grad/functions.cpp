@@ -23,7 +23,7 @@ std::vector<std::string> parameters_of(size_t count) {
 Spec spec_of(const Spec &spec, const std::string &function, const std::vector<std::string> &parameters) {
   Spec out = spec;
   out.operands.clear(), out.tables.clear(), out.grid.clear(), out.batch.clear(), out.scalars.clear();
-  out.axes.clear(), out.schedule.clear();
+  out.axes.clear(), out.schedule.clear(), out.pins.clear();
   out.axis_order = {kAxis};
   for (size_t i = 0; i <= parameters.size(); ++i) {
     OperandDecl operand;

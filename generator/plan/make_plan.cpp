@@ -16,7 +16,7 @@ Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target) {
   Plan plan = place(kernel, facts, target);
   check(plan, "place");
   for (const Pass &pass : passes())
-    if (is_for(pass, target)) {
+    if (is_for(pass.targets, target)) {
       pass.apply(plan);
       check(plan, pass.name);
     }

@@ -75,10 +75,6 @@ const std::vector<Pass> &passes() {
   return all;
 }
 
-bool is_for(const Pass &pass, TargetKind target) {
-  return pass.targets == Targets::both || (pass.targets == Targets::openmp) == (target == TargetKind::openmp);
-}
-
 std::string misplaced(const std::vector<Pass> &passes) {
   std::set<std::string> before;
   for (const Pass &pass : passes) {

@@ -8,8 +8,6 @@
 
 namespace kgen {
 
-enum class Targets { both, openmp, cuda };
-
 // What must stand before a pass, and why.
 struct Behind {
   const char *pass;
@@ -24,8 +22,6 @@ struct Pass {
 };
 
 const std::vector<Pass> &passes();
-
-bool is_for(const Pass &pass, TargetKind target);
 
 // The first pass that does not stand behind all that it names, in words; empty: there is none.
 std::string misplaced(const std::vector<Pass> &passes);

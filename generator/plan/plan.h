@@ -11,10 +11,9 @@
 
 #include "analysis/facts.h"
 #include "ir/kernel.h"
+#include "plan/decisions.h"
 
 namespace kgen {
-
-enum class TargetKind { openmp, cuda };
 
 // Expr::integer of a size: of the axis, or of the row at hand where it is ragged; of all rows together; of the part at
 // hand of a loop in parts.
@@ -145,7 +144,8 @@ struct FollowedTotal {
 
 struct Plan {
   TargetKind target = TargetKind::openmp;
-  Kernel kernel; // with the temporaries of folds and scans
+  Decisions decide; // the plan's numbers
+  Kernel kernel;    // with the temporaries of folds and scans
   std::vector<Phase> phases;
   std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;

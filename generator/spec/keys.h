@@ -12,12 +12,13 @@ enum class Form {
   name,   // of C
   flag,   // true or false
   number, // also inf and nan
-  size,   // a whole number, or an expression over sizes in quotes
-  sizes,  // one, or a list of them
-  list,   // of sizes
-  names,  // a list of names
-  types,  // a list of element types, or of rows of them
-  any,    // a number, a name, or a list
+  integer,
+  size,  // a whole number, or an expression over sizes in quotes
+  sizes, // one, or a list of them
+  list,  // of sizes
+  names, // a list of names
+  types, // a list of element types, or of rows of them
+  any,   // a number, a name, or a list
   table,
 };
 

@@ -138,6 +138,7 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
   read_text(reader, *root);
   add_batch_options(reader);
   find_axes(reader);
+  add_decision_options(reader);
   resolve_expressions(reader);
   validate(reader);
   if (diags.error_count() == errors_before)

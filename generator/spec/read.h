@@ -97,17 +97,18 @@ void apply_defines(Reader &reader);                     // read_params.cpp: -D
 void read_axes(Reader &reader, const Node &section);    // read_axes.cpp
 void read_batch(Reader &reader, const Node &section);   // read_axes.cpp
 void add_batch_options(Reader &reader);                 // read_axes.cpp: --batch
+void add_decision_options(Reader &reader);              // read_schedule.cpp: --decide
 void read_operands(Reader &reader, const Node &section, Role role); // read_operands.cpp
 void read_tables(Reader &reader, const Node &section);              // read_tables.cpp
 void read_grid(Reader &reader, const Node &section);                // read_grid.cpp
-void read_schedule(Reader &reader, const Node &section);            // read_grid.cpp
+void read_schedule(Reader &reader, const Node &section);            // read_schedule.cpp
 
 // The keys of one entry of a section.
 void list_axis_keys(std::vector<KeyInfo> &out);                              // read_axes.cpp
 void list_operand_keys(std::string_view section, std::vector<KeyInfo> &out); // read_operands.cpp
 void list_table_keys(std::vector<KeyInfo> &out);                             // read_tables.cpp
 void list_grid_keys(std::vector<KeyInfo> &out);                              // read_grid.cpp
-void list_schedule_keys(std::vector<KeyInfo> &out);                          // read_grid.cpp: its targets
+void list_schedule_keys(std::vector<KeyInfo> &out);                          // read_schedule.cpp: its targets
 
 // read_brackets.cpp: "T[B, (G C), K=4]" and "i32[B + 1]". Nullopt after an error.
 std::optional<std::pair<TypeName, std::vector<DimDecl>>> read_operand_type(Reader &reader, const PlacedText &text);

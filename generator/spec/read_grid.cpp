@@ -1,4 +1,4 @@
-// grid and schedule.
+// grid.
 #include <algorithm>
 
 #include "spec/read.h"
@@ -37,8 +37,6 @@ void read_semantics(Reader &reader, const Entry &entry, GridDecl &grid) {
     reader.diags.add(DiagId::spec_unknown_choice, entry.value.place, {*word, "`semantics`"}).help =
         "a dimension is \"parallel\" or \"arbitrary\" (in order); left out, kgen finds it";
 }
-
-constexpr std::string_view kTargets[] = {"openmp", "cuda"};
 
 constexpr Key<GridDecl> kGridKeys[] = {
     {"axis", read_axis, Form::text, "the axis that it blocks"},
@@ -83,89 +81,6 @@ void read_grid(Reader &reader, const Node &section) {
       check_form(reader, entry);
     }
     reader.spec.grid.push_back(std::move(grid));
-  }
-}
-
-namespace {
-
-// The choices that can be pinned. What is not used yet is said to be, so that nobody counts on it.
-struct ScheduleKey {
-  std::string_view target, name;
-  Form form;
-  std::string_view help;
-  bool used;
-  std::string_view choices = "";
-};
-constexpr ScheduleKey kScheduleKeys[] = {
-    {"openmp", "lanes", Form::flag, "loops on vectors", true},
-    {"cuda", "precision", Form::text, "of products of f32", false, "tf32 tf32x3"},
-};
-
-bool is_machine(const std::string &key) {
-  return key.size() > 3 && key.starts_with("sm_") && key.find_first_not_of("0123456789", 3) == std::string::npos;
-}
-
-void read_choice(Reader &reader, const Entry &entry, const ScheduleKey &key, const std::string &target) {
-  const Node &node = entry.value;
-  const bool is_flag = key.form == Form::flag;
-  std::string wanted = "true or false";
-  const std::vector<std::string> choices = split(key.choices, ' ');
-  if (!is_flag)
-    wanted = "\"" + join(choices, "\" or \"") + "\"";
-  if (node.kind != (is_flag ? Node::Kind::boolean : Node::Kind::string))
-    return wrong_kind(reader, node, ticked(entry.key), wanted);
-  if (!is_flag && std::find(choices.begin(), choices.end(), node.text.text) == choices.end()) {
-    reader.diags.add(DiagId::spec_unknown_choice, node.place, {node.text.text, ticked(entry.key)}).help =
-        "write " + wanted;
-    return;
-  }
-  if (!key.used)
-    reader.diags.add(DiagId::spec_schedule_unused, entry.place, {"schedule." + target + "." + entry.key});
-  ScheduleEntry out{target, entry.key, int64_t{node.boolean}, node.place};
-  if (!is_flag)
-    out.value = node.text.text;
-  reader.spec.schedule.push_back(std::move(out));
-}
-
-// `family` has the keys; `target` may be one machine of it, as in cuda.sm_90.
-void read_choices(Reader &reader, const Node &table, const std::string &family, const std::string &target) {
-  std::vector<std::string> known;
-  for (const ScheduleKey &key : kScheduleKeys)
-    if (key.target == family)
-      known.emplace_back(key.name);
-  if (family == "cuda" && target == family)
-    known.emplace_back("sm_90");
-  for (const Entry &entry : table.entries) {
-    const auto key = std::find_if(std::begin(kScheduleKeys), std::end(kScheduleKeys),
-                                  [&](const ScheduleKey &k) { return k.target == family && k.name == entry.key; });
-    const bool machine = family == "cuda" && target == family && is_machine(entry.key);
-    if (machine && expect_table(reader, entry, "a table of choices"))
-      read_choices(reader, entry.value, family, target + "." + entry.key);
-    else if (!machine && key == std::end(kScheduleKeys))
-      unknown_key(reader, entry, known, "schedule." + target);
-    else if (!machine)
-      read_choice(reader, entry, *key, target);
-  }
-}
-
-} // namespace
-
-void read_schedule(Reader &reader, const Node &section) {
-  const std::vector<std::string> targets(std::begin(kTargets), std::end(kTargets));
-  for (const Entry &entry : section.entries) {
-    if (std::find(targets.begin(), targets.end(), entry.key) == targets.end())
-      unknown_key(reader, entry, targets, "schedule");
-    else if (expect_table(reader, entry, "a table of choices"))
-      read_choices(reader, entry.value, entry.key, entry.key);
-  }
-}
-
-void list_schedule_keys(std::vector<KeyInfo> &out) {
-  for (const std::string_view target : kTargets) {
-    out.push_back({"schedule", target, Form::table, "pinned choices of the plan", ""});
-    for (const ScheduleKey &key : kScheduleKeys)
-      if (key.target == target)
-        out.push_back({target, key.name, key.form, key.help, key.choices});
   }
 }
 

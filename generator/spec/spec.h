@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "spec/decisions.h"
 #include "spec/size.h"
 #include "support/diagnostics.h"
 #include "support/types.h"
@@ -180,6 +181,7 @@ struct Spec {
   std::vector<GridDecl> grid; // outermost first
   std::vector<BatchDecl> batch;
   std::vector<ScheduleEntry> schedule;
+  std::vector<Pin> pins;
   std::vector<ArgumentRef> arguments;
   // Every axis in order of first mention: operand and table brackets, then declarations (body-only axes).
   // With the rest axis; without batch axes.
@@ -202,6 +204,7 @@ struct LoadOptions {
   std::vector<std::pair<std::string, std::string>> defines; // -D name=value: fixes a param or a type parameter
   bool for_those_that_declare = false;                      // -D of another name is for another spec
   std::vector<std::pair<std::string, std::string>> batch;   // --batch B=x,z
+  std::vector<Pin> decisions;                               // --decide
   std::vector<std::string> include_roots;                   // where functions_from may be, besides the spec's folder
 };
 

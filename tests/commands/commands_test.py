@@ -255,7 +255,7 @@ class Commands(Sandbox):
     def test_the_reference_is_that_of_the_tables(self):
         docs = pathlib.Path(__file__).resolve().parents[2] / "docs"
         for form, page in (("markdown", "commands.md"), ("diagnostics", "diagnostics.md"),
-                           ("derivatives", "derivatives.md")):
+                           ("derivatives", "derivatives.md"), ("decisions", "decisions.md")):
             self.assertEqual(self.kgen("reference", form).stdout, (docs / page).read_text(),
                              f"to mend: ./kgen reference {form} > docs/{page}")
         manual = self.kgen("reference", "man").stdout
@@ -335,6 +335,9 @@ int main() {
         self.kgen("add.toml", "-D", "T", code=3)
         self.kgen("add.toml", "--stop-after", "lunch", code=3)
         self.kgen("add.toml", "--targets", "opencl", code=3)
+        self.assertIn("is no decision", self.kgen("add.toml", "--decide", "chnk=64", code=3).stderr)
+        self.assertIn("takes multiples of 64", self.kgen("add.toml", "--decide", "chunk=100", code=3).stderr)
+        self.assertIn("KEY@NAME=VALUE or least", self.kgen("add.toml", "--decide", "chunk", code=3).stderr)
         self.kgen("run", "add.toml", "--target", "abacus", code=3)
         self.kgen("run", "add.toml", code=3)  # no size
         self.kgen("run", "add.toml", "--size", "N=3", "--size", "Q=3", code=3)

@@ -189,11 +189,23 @@ schedule.openmp.body = 'x'
 schedule.cuda.sm_90.z = 1)~",
        R"~(
 1:10: unknown key `gpu` in `schedule` (there are `openmp` and `cuda`) [KG0102]
-2:15: unknown key `y` in `schedule.cuda` (there are `precision` and `sm_90`) [KG0102]
+2:15: unknown key `y` in `schedule.cuda` (there are `precision`, `sm_90`, `share_elements` and `block_threads`) [KG0102]
 3:21: unknown key `deep` in `schedule.cuda.sm_90` (there is only `precision`) [KG0102]
-4:17: unknown key `sm_90` in `schedule.openmp` (there is only `lanes`) [KG0102]
+4:17: unknown key `sm_90` in `schedule.openmp` (there are `lanes`, `share_elements`, `chunk` and `serial_below`) [KG0102]
 5:17: `body` stands inside the table `schedule.openmp` (what follows a [table] header belongs to that table: move `body` above the first header, or write dotted keys such as inputs.x) [KG0108]
 6:21: unknown key `z` in `schedule.cuda.sm_90` (there is only `precision`) [KG0102]
+)~"},
+      {R"~(schedule.openmp.chunk = 100
+schedule.openmp.serial_below = -1
+schedule.openmp.share_elements = 'few'
+schedule.cuda.block_threads = 96
+schedule.cuda.chunk = 128)~",
+       R"~(
+1:25: 100 is no legal value of `chunk` (legal are multiples of 64 from 64 to 1048576) [KG0185]
+2:32: -1 is no legal value of `serial_below` (legal are 0 to 1073741824) [KG0185]
+3:34: `share_elements` must be a whole number; this is a string [KG0103]
+4:31: 96 is no legal value of `block_threads` (legal are powers of two from 64 to 512) [KG0185]
+5:15: unknown key `chunk` in `schedule.cuda` (there are `precision`, `sm_90`, `share_elements` and `block_threads`) [KG0102]
 )~"},
   });
 }

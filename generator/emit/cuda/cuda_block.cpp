@@ -294,9 +294,11 @@ void CudaKernel::widen_buffers(const PlanNode &loop) {
       bytes *= extent;
     for (AxisId axis : wide.dims) {
       const Size extent = printer_.extent_of(axis);
-      bytes = extent.is_integer() && bytes <= kSharedTiles ? bytes * extent.value : kSharedTiles + 1;
+      bytes = extent.is_integer() && bytes <= plan_.decide(Decision::shared_tile_bytes)
+                  ? bytes * extent.value
+                  : plan_.decide(Decision::shared_tile_bytes) + 1;
     }
-    if (bytes <= kSharedTiles)
+    if (bytes <= plan_.decide(Decision::shared_tile_bytes))
       plan_.storage[var] = wide;
   }
 }

@@ -121,9 +121,9 @@ void CudaKernel::reserve_parts(Phase &phase) {
   together_ = columns ? 1 : positions_shared(body);
   if (!columns)
     phase.mapping = Phase::Mapping::item_per_row;
-  const std::string shape =
-      columns ? column_shape(chain, split)
-              : row_shape(chain, chain_of(*split, kMostNested, PlanNode::Order::reduction), {}, kMostChunks);
+  const std::string shape = columns ? column_shape(chain, split)
+                                    : row_shape(chain, chain_of(*split, kMostNested, PlanNode::Order::reduction), {},
+                                                plan_.decide(Decision::fold_chunks));
   for (const PlanNode *fold : folds_over(*split))
     offsets_.push_back({parts_name(fold->target), shape + ".parts", plan_.kernel.vars[fold->target].type});
   offsets_.push_back({tickets_name(*split), shape + ".tickets", Type::u32});

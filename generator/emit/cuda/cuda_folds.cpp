@@ -9,10 +9,7 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kChunk = 1024;       // least elements of a chunk of a whole-array reduction
-constexpr int64_t kWarp = 32;          // the same where each element has loops of its own
 constexpr int64_t kChunkMultiple = 16; // elements, so that all chunks begin with a whole access
-constexpr int64_t kSmallExtent = 64;   // loops of up to so many turns are a thread's own
 
 } // namespace
 
@@ -140,7 +137,8 @@ bool CudaKernel::goes_by_points(const PlanNode &root) {
       if (n.kind != PlanNode::Kind::loop)
         return;
       const Size extent = printer_.extent_of(n.axis);
-      own = own && ((extent.is_integer() && extent.value <= kSmallExtent) || lanes.crosses(n, last.axis));
+      own = own && ((extent.is_integer() && extent.value <= plan_.decide(Decision::own_rounds)) ||
+                    lanes.crosses(n, last.axis));
     });
   return own;
 }
@@ -203,14 +201,16 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   launch.folds = launch.shared = true;
   launch.chunk = type;
   launch.together = together_;
-  launch.prepare =
-      "const int64_t chunk = " + larger + "(" +
-      std::to_string(!points                             ? 1
-                     : contains_loop(chain.back()->body) ? kWarp
-                                                         : kChunk) +
-      ", " + ceil_div + "(" + turns + ", " + std::to_string(points ? kMostChunks * kChunkMultiple : kMostChunks) + ")" +
-      (points ? " * " + std::to_string(kChunkMultiple) : "") + "), chunks = " + larger + "(" + ceil_div + "(" + turns +
-      ", chunk), 1);\n" + checked("cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream)");
+  launch.prepare = "const int64_t chunk = " + larger + "(" +
+                   std::to_string(!points                             ? int64_t{1}
+                                  : contains_loop(chain.back()->body) ? plan_.decide(Decision::deep_fold_chunk)
+                                                                      : plan_.decide(Decision::fold_chunk)) +
+                   ", " + ceil_div + "(" + turns + ", " +
+                   std::to_string(points ? plan_.decide(Decision::fold_chunks) * kChunkMultiple
+                                         : plan_.decide(Decision::fold_chunks)) +
+                   ")" + (points ? " * " + std::to_string(kChunkMultiple) : "") + "), chunks = " + larger + "(" +
+                   ceil_div + "(" + turns + ", chunk), 1);\n" +
+                   checked("cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream)");
   if (points)
     lengths_ = {"chunk"};
   finish(launch);

@@ -16,8 +16,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kMostBlocks = 1024; // with tiles in the workspace
-
 // What kernels call things themselves is not free for variables.
 Names without_own_words(Names names) {
   for (const char *taken : {"tiles", "tile", "tile_bytes", "error", "space", "elements", "point", "chunk", "part",
@@ -129,7 +127,8 @@ void CudaKernel::prepare_storage() {
       reserve_parts(phase);
   for (const Phase &phase : plan_.phases)
     for (VarId var : phase.partials)
-      offsets_.push_back({parts_name(var), std::to_string(kMostChunks), plan_.kernel.vars[var].type});
+      offsets_.push_back(
+          {parts_name(var), std::to_string(plan_.decide(Decision::fold_chunks)), plan_.kernel.vars[var].type});
   if (std::any_of(plan_.phases.begin(), plan_.phases.end(), [](const Phase &p) { return !p.partials.empty(); }))
     offsets_.push_back({"ticket", "1", Type::u32});
 }
@@ -384,12 +383,14 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
   if (const int together = positions_together(plan_, *chain.back()); together > 1)
     return packed_phase(chain, together);
   const std::string items = items_text(chain);
-  out().add("const Index item = Index(blockIdx.x) * " + std::to_string(kBlockThreads) + " + Index(threadIdx.x);");
+  out().add("const Index item = Index(blockIdx.x) * " + std::to_string(plan_.decide(Decision::block_threads)) +
+            " + Index(threadIdx.x);");
   out().add("if (item >= " + items + ") return;");
   open_item(chain);
   guard_work_item(chain, "return");
   printer_.list(chain.back()->body);
-  finish({spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(kBlockThreads) + ")"});
+  finish({spelling().helper("ceil_div") + "(" + items + ", " + std::to_string(plan_.decide(Decision::block_threads)) +
+          ")"});
 }
 
 void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
@@ -490,10 +491,10 @@ void CudaKernel::finish(const Launch &launch) {
                  printer_.buffer_elements(var) + ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
     const std::string field = base.substr(name_.size() + 1) + "_tiles";
     offsets_.push_back({field, "", Type::u8, true});
-    const std::string most = std::to_string(kMostBlocks);
+    const std::string most = std::to_string(plan_.decide(Decision::tile_blocks));
     const bool known = launch.items.find('[') == std::string::npos; // tables are not there yet
-    offsets_.back().count = spelling().helper("workspace_tiles") + "(" + bytes + ", " + std::to_string(kSharedTiles) +
-                            ", " +
+    offsets_.back().count = spelling().helper("workspace_tiles") + "(" + bytes + ", " +
+                            std::to_string(plan_.decide(Decision::shared_tile_bytes)) + ", " +
                             (launch.items == "1" ? "1"
                              : known             ? spelling().helper("smaller") + "(" + launch.items + ", " + most + ")"
                                                  : most) +
@@ -501,12 +502,12 @@ void CudaKernel::finish(const Launch &launch) {
     add("char* tiles", "tiles");
     add("int64_t tile_bytes", "tile_bytes");
     prepare += "const int64_t tile_bytes = " + bytes +
-               ";\nconst bool in_shared = tile_bytes <= " + std::to_string(kSharedTiles) +
+               ";\nconst bool in_shared = tile_bytes <= " + std::to_string(plan_.decide(Decision::shared_tile_bytes)) +
                ";\nchar* const tiles = in_shared ? nullptr : workspace + space." + field + ";\n";
     shared = std::to_string(kFoldBytes) + " + (in_shared ? static_cast<size_t>(tile_bytes) : 0)";
     if (grid != "1")
       grid = spelling().helper("smaller") + "(" + grid +
-             ", in_shared ? int64_t{1} << 30 : " + std::to_string(kMostBlocks) + ")";
+             ", in_shared ? int64_t{1} << 30 : " + std::to_string(plan_.decide(Decision::tile_blocks)) + ")";
   } else if (grid != "1" && launch.chunk.empty() && launch.threads.empty() &&
              body.find("gridDim.x") != std::string::npos) {
     grid = spelling().helper("smaller") + "(" + grid + ", int64_t{1} << 30)";
@@ -525,7 +526,8 @@ void CudaKernel::finish(const Launch &launch) {
     kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
   if (launch.columns)
     shared = "shape.fold_bytes()";
-  const std::string most = std::to_string(launch.shared ? kMostBlockThreads : kBlockThreads);
+  const std::string most =
+      std::to_string(launch.shared ? int64_t{kMostBlockThreads} : plan_.decide(Decision::block_threads));
   // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
   const std::string bounds = !launch.slots.empty() ? most + ", 1"
                              : launch.shared       ? most + ", " + spelling().helper("kLeastBlocks") + "<" +

@@ -12,12 +12,9 @@
 
 namespace kgen {
 
-constexpr int kBlockThreads = 256;     // of maps
 constexpr int kMostBlockThreads = 512; // that share a work item: with more, ptxas keeps to 32 registers and spills
 constexpr int kMostNested = 64;
-constexpr int64_t kSharedTiles = 32 * 1024; // tiles up to this size lie in shared memory
-constexpr int64_t kMostChunks = 1024;       // of a fold, each by a block
-constexpr int kFoldBytes = 32 * 16;         // one slot a warp for folds over the block
+constexpr int kFoldBytes = 32 * 16; // one slot a warp for folds over the block
 
 // Names that loops of one kernel share.
 class PackNames {

@@ -136,7 +136,7 @@ private:
       }
       const std::string loaded = helper("load_pack") + "<" + how + ">(" + from + ", " + remaining_ + ")";
       declarations_.push_back({pack->second, type,
-                               !load           ? ""
+                               !load           ? (guard.empty() ? "" : type + "{}")
                                : guard.empty() ? loaded
                                                : guard + " ? " + loaded + " : " + type + "{}",
                                keep});
@@ -360,7 +360,8 @@ ExprId CudaKernel::zero() { return make_constant(plan_.kernel, Type::i64, 0, 0);
 
 void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int together) {
   const PlanNode &loop = *chain.back();
-  const std::string threads = std::to_string(kBlockThreads), index = printer_.axis_name(loop.axis);
+  const std::string threads = std::to_string(plan_.decide(Decision::block_threads)),
+                    index = printer_.axis_name(loop.axis);
   const std::string end = at_least(code_of(printer_.range(loop).end), binding::kAdd);
   PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together, zero());
   const std::string groups = names_.claim("groups");

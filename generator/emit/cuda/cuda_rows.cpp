@@ -11,8 +11,6 @@
 namespace kgen {
 namespace {
 
-constexpr int kMostTeam = 128; // blocks that wait for each other: all run at once
-
 bool same_axes(const std::vector<const PlanNode *> &a, const std::vector<const PlanNode *> &b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const PlanNode *one, const PlanNode *other) { return one->axis == other->axis; });
@@ -66,8 +64,9 @@ void CudaKernel::row_phase(const std::vector<const PlanNode *> &chain, const Pla
   launch.threads = "dim3(shape.threads, shape.together)";
   launch.together = together_;
   launch.chunk = "Index";
-  launch.prepare = prepare_shape(
-      row_shape(chain, chain_of(split, kMostNested, PlanNode::Order::reduction), {}, kMostChunks), &split);
+  launch.prepare = prepare_shape(row_shape(chain, chain_of(split, kMostNested, PlanNode::Order::reduction), {},
+                                           plan_.decide(Decision::fold_chunks)),
+                                 &split);
   finish(launch);
 }
 
@@ -144,7 +143,7 @@ std::optional<CudaKernel::Row> CudaKernel::row_of(const std::vector<const PlanNo
   }
   if (row.splits && !row.ragged)
     row.kept = kept_by(chain, row.nest);
-  row.shape = row_shape(chain, row.nest, row.kept, row.splits ? kMostTeam : 1);
+  row.shape = row_shape(chain, row.nest, row.kept, row.splits ? plan_.decide(Decision::team_blocks) : 1);
   return row;
 }
 

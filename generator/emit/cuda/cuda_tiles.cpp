@@ -31,9 +31,9 @@ public:
     auto pass = [&](const std::string &along, const std::string &along_first, const std::string &across,
                     const std::string &across_first, const std::string &text) {
       out.add("#pragma unroll\nfor (int " + i_ + " = " + row_ + "; " + i_ + " < " + side + "; " + i_ +
-              " += " + std::to_string(kBlockThreads / side_) + ") {\nconst Index " + across + " = " + across_first +
-              " + " + i_ + ", " + along + " = " + along_first + " + " + column_ + ";\nif (" + lane + " < " + lane_end +
-              " && " + other + " < " + other_end + ") {\n" + text + "}\n}");
+              " += " + std::to_string(printer_.plan.decide(Decision::block_threads) / side_) + ") {\nconst Index " +
+              across + " = " + across_first + " + " + i_ + ", " + along + " = " + along_first + " + " + column_ +
+              ";\nif (" + lane + " < " + lane_end + " && " + other + " < " + other_end + ") {\n" + text + "}\n}");
     };
     if (!loads_.empty()) {
       pass(other, other_first, lane, lane_first, loads_);

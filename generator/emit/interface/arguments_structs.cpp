@@ -12,7 +12,7 @@
 namespace kgen {
 namespace {
 
-using Targets = std::map<std::string, const TargetSource *>;
+using Sources = std::map<std::string, const TargetSource *>;
 using Group = std::vector<const Function *>;
 
 bool has_table_status(const Function &function, const std::string &target) {
@@ -20,7 +20,7 @@ bool has_table_status(const Function &function, const std::string &target) {
 }
 
 // What functions of one group have in common.
-std::string shape(const Function &function, const Targets &targets) {
+std::string shape(const Function &function, const Sources &targets) {
   std::string out;
   for (const Argument &a : function.arguments)
     out += std::to_string(static_cast<int>(a.kind)) + a.name + ",";
@@ -29,7 +29,7 @@ std::string shape(const Function &function, const Targets &targets) {
   return out;
 }
 
-std::vector<Group> groups_of(const std::vector<Function> &functions, const Targets &targets) {
+std::vector<Group> groups_of(const std::vector<Function> &functions, const Sources &targets) {
   std::vector<Group> groups;
   std::map<std::string, size_t> group_of;
   for (const Function &function : functions) {
@@ -95,7 +95,7 @@ std::string caller(const std::string &kernel, const Function &function, const st
 // The struct of a group, without what stands before it; `called` names what is called for each target.
 template <class Called>
 std::string struct_text(const std::string &kernel, const Function &function, const SharedTypes &types,
-                        const Targets &targets, const std::string &name, Called called) {
+                        const Sources &targets, const std::string &name, Called called) {
   bool memory = false;
   std::string callers;
   for (const auto &[target, source] : targets) {
@@ -106,12 +106,12 @@ std::string struct_text(const std::string &kernel, const Function &function, con
   return "struct " + name + " {\n" + members(function, types, memory) + "\n" + callers + "};\n";
 }
 
-std::string of_one(const std::string &kernel, const Function &function, const Targets &targets) {
+std::string of_one(const std::string &kernel, const Function &function, const Sources &targets) {
   return struct_text(kernel, function, {}, targets, function.stem + "_arguments",
                      [&](const std::string &target) { return function.stem + "_" + target; });
 }
 
-std::string of_all(const std::string &kernel, const Group &group, const Targets &targets) {
+std::string of_all(const std::string &kernel, const Group &group, const Sources &targets) {
   const Function &first = *group[0];
   const SharedTypes types = shared_types(group);
   std::vector<std::string> parameters;
@@ -137,7 +137,7 @@ std::string of_all(const std::string &kernel, const Group &group, const Targets 
 } // namespace
 
 std::string arguments_structs(const std::string &kernel, const std::vector<Function> &functions,
-                              const Targets &targets) {
+                              const Sources &targets) {
   const std::vector<Group> groups = groups_of(functions, targets);
   const auto largest = std::ranges::max_element(groups, {}, &Group::size);
   std::string out;

@@ -9,14 +9,7 @@
 #include "plan/index/exprs.h"
 
 namespace kgen {
-namespace {
-
-constexpr int kRowBytes = 64 * 1024; // longer rows would push out what the loops still need
-constexpr size_t kFewArrays = 2;     // of more, the fetches would cost more than they save
-constexpr size_t kManyArrays = 4;
-constexpr int kSoon = 2048; // bytes
-
-} // namespace
+namespace {} // namespace
 
 // What the loop reads along its lanes, of the row of this step where there is one; loops inside it read further
 // elements.
@@ -60,7 +53,7 @@ void LanePrinter::fetch_soon(const PlanNode &loop, const PlanNode &reader, AxisI
     elements.emplace(element, asks);
     arrays.insert(read->ref);
   }
-  if (elements.empty() || elements.size() > kFewArrays)
+  if (elements.empty() || std::ssize(elements) > printer_.plan.decide(Decision::ahead_rows))
     return;
   std::string beside;
   for (VarId array : arrays)
@@ -78,8 +71,9 @@ void LanePrinter::fetch_streams(const PlanNode &loop, const std::string &far) {
   for (const Expr *read : row_reads(loop, kNone))
     if (arrays.insert(read->ref).second)
       elements += ", &" + printer_.element(read->ref, read->coords, {});
-  if (arrays.size() >= kManyArrays)
-    ahead_[&loop] = "if (" + far + ") " + helper("prefetch_soon") + "(" + std::to_string(kSoon) + elements + ");\n";
+  if (std::ssize(arrays) >= printer_.plan.decide(Decision::ahead_arrays))
+    ahead_[&loop] = "if (" + far + ") " + helper("prefetch_soon") + "(" +
+                    std::to_string(printer_.plan.decide(Decision::ahead_bytes)) + elements + ");\n";
 }
 
 void LanePrinter::fetch_rows(const PlanNode &rows, const Printer::Range &down) {
@@ -186,7 +180,8 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
   }
   if (loops.size() == 1 && !folds_over(*loops[0]).empty())
     return fetch_soon(*loops[0], *loops[0], rows.axis, [&](const Expr &, const std::string &element) {
-      return helper("prefetch_soon") + "(" + std::to_string(kSoon) + ", &" + element + ")";
+      return helper("prefetch_soon") + "(" + std::to_string(printer_.plan.decide(Decision::ahead_bytes)) + ", &" +
+             element + ")";
     });
   const Printer::Range range = printer_.range(rows);
   if (loops.size() < 2 || loops[0]->axis != loops[1]->axis || kernel_.axes[rows.axis].ragged != kNone ||
@@ -208,8 +203,9 @@ void LanePrinter::fetch_ahead(const PlanNode &rows) {
   }
   printer_.rename_axis(rows.axis, row);
   if (bytes > 0)
-    printer_.lines.add("const int64_t " + ahead + " = " + first.end + " <= " + std::to_string(kRowBytes / bytes) +
-                       " ? " + helper("smaller") + "(" + row + " + 1, " + range.end + " - 1) : " + row + ";");
+    printer_.lines.add("const int64_t " + ahead + " = " + first.end +
+                       " <= " + std::to_string(printer_.plan.decide(Decision::ahead_row_bytes) / bytes) + " ? " +
+                       helper("smaller") + "(" + row + " + 1, " + range.end + " - 1) : " + row + ";");
 }
 
 } // namespace kgen

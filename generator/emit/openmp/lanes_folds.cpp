@@ -13,8 +13,7 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kBlock = 4096;        // floating sums are taken over blocks of so many, so that errors stay small
-constexpr int64_t kNarrowBlock = 32768; // and positions and small numbers of so many fit 32 bits
+constexpr int64_t kNarrowBlock = 32768; // positions and small numbers of so many fit 32 bits
 constexpr int64_t kMostNarrow = 65535;
 
 bool is_selection(Monoid monoid) { return monoid == Monoid::argmax || monoid == Monoid::argmin; }
@@ -67,7 +66,7 @@ bool LanePrinter::has_short_factors(ExprId product) const {
                                         [&](ExprId factor) { return numbers.fits(factor, lane_, Type::i16); });
 }
 
-// Long floating sums end in the scalar every kBlock iterations, and so do products, of which those of single lanes
+// Long floating sums end in the scalar every so many iterations, and so do products, of which those of single lanes
 // would sink to numbers that take long; narrow numbers end in wide ones. 0: there are none.
 int64_t LanePrinter::block_of(const PlanNode &loop) const {
   int64_t block = 0;
@@ -75,7 +74,7 @@ int64_t LanePrinter::block_of(const PlanNode &loop) const {
     const Monoid monoid = a.step->monoid;
     const bool grows = monoid == Monoid::sum || monoid == Monoid::mean || monoid == Monoid::product;
     if (grows && is_floating(a.type))
-      block = kBlock;
+      block = printer_.plan.decide(Decision::sum_block); // so that errors stay small
     else if (a.type != kernel_.vars[a.step->target].type && block == 0)
       block = kNarrowBlock;
   }

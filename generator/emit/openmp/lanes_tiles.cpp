@@ -8,11 +8,7 @@
 #include "plan/index/exprs.h"
 
 namespace kgen {
-namespace {
-
-constexpr int kLineBytes = 64;
-
-}
+namespace {}
 
 void LanePrinter::for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit) {
   lane_ = loop.axis;
@@ -77,7 +73,8 @@ void LanePrinter::tiles(const PlanNode &loop, const Printer::Range &lanes, const
   int64_t columns = 1;
   bool all_records = true;
   for_each_turned(loop, other, [&](const Expr &e) {
-    columns = std::max<int64_t>(columns, kLineBytes / bytes_of(kernel_.vars[e.ref].type));
+    columns =
+        std::max<int64_t>(columns, machine_of(TargetKind::openmp).line_bytes / bytes_of(kernel_.vars[e.ref].type));
     all_records = all_records && fields_of_record(e, loop.axis, other) > 0;
   });
   if (all_records)

@@ -19,20 +19,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kChunk = 4096;         // iterations of an innermost loop that one work item takes
-constexpr int64_t kDeepChunk = 256;      // the same where each iteration has loops inside,
-constexpr int64_t kDeepestChunk = 64;    // or long ones that read no rows, of which more would be read at once
-constexpr int64_t kLineBytes = 64;       // where arrays lie the other way round, a tile has a line of the output,
-constexpr int64_t kTile = 256;           // so often; a wider one has too many rows for the nearest cache;
-constexpr int64_t kWideTile = 1024;      // and where each line is read once, a row of a page;
-constexpr int64_t kLongPart = 512;       // neighbours in the output, where its rows do not begin with lines
-constexpr int64_t kFewRows = 16;         // of the output, beside each other in tiles
-constexpr int64_t kMostChunks = 256;     // of a whole-array reduction
-constexpr int64_t kTurns = 256;          // in which threads share uneven items
-constexpr int64_t kSerialBelow = 16384;  // innermost iterations under which starting threads does not pay,
-constexpr int64_t kSerialLight = 32768;  // of maps of a few operations,
-constexpr int64_t kSerialTiles = 131072; // and of those that tiles do in registers
-
 class OpenmpKernel {
 public:
   OpenmpKernel(const std::string &name, const Function &function, const Plan &plan, const Facts &facts,
@@ -63,8 +49,8 @@ public:
       out.add(b.name, b.elements, std::to_string(bytes_of(b.type)), b.per_worker);
     for (const Phase &phase : plan_.phases)
       for (VarId var : phase.partials)
-        out.add(partials_name(var), std::to_string(kMostChunks), std::to_string(bytes_of(plan_.kernel.vars[var].type)),
-                false);
+        out.add(partials_name(var), number(Decision::most_chunks),
+                std::to_string(bytes_of(plan_.kernel.vars[var].type)), false);
     for (const Panels &panels : panels_) {
       if (!panels.shared.empty())
         out.add(panels.shared, panels.cut + ".right_bytes()", "1", false);
@@ -214,7 +200,8 @@ private:
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
     clauses += is_uneven(chain) ? turns(takes_lanes(last) ? others : work) : " schedule(static)";
     const bool known = work.find_first_not_of("0123456789") == std::string::npos;
-    const int64_t serial_below = only_maps && has_light_values(last) ? kSerialLight : kSerialBelow;
+    const int64_t serial_below =
+        number_of(only_maps && has_light_values(last) ? Decision::serial_below_light : Decision::serial_below);
     const bool too_few = only_maps && known && std::stoll(work) <= serial_below; // for threads
     const std::string rounds = only_maps ? (known ? "" : work) : rounds_text(phase);
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
@@ -228,8 +215,9 @@ private:
       if (n->parts > 0)
         whole = printer_.open_part(*n, share);
       else if (n == crossing)
-        printer_.set_part(
-            n->axis, printer_.open_parts(*n, printer_.declared_range(*n), std::to_string(tiles ? kWideTile : kTile)));
+        printer_.set_part(n->axis, printer_.open_parts(
+                                       *n, printer_.declared_range(*n),
+                                       number(tiles ? Decision::wide_tile_columns : Decision::tile_columns, n->axis)));
       else if (n != &last || !takes_lanes(last))
         printer_.open(*n);
     }
@@ -268,7 +256,8 @@ private:
     const bool around = stream_outputs(phase.nodes.front());
     const std::string rounds = rounds_text(phase);
     pieces_.push_back({std::to_string(kMostThreads)});
-    panels_.push_back(print_contraction(phase, rounds.empty() ? "true" : rounds + " > " + std::to_string(kSerialTiles),
+    panels_.push_back(print_contraction(phase,
+                                        rounds.empty() ? "true" : rounds + " > " + number(Decision::serial_below_tiles),
                                         printer_, names_, [&] { worker_pointers(phase, true); }));
     end_threads(around);
   }
@@ -296,7 +285,7 @@ private:
 
   // Before the loops that threads share: the team, the memory that each has of its own, and what they share.
   void begin_threads(const Phase &phase, const std::string &clauses, const std::string &rounds,
-                     const std::vector<std::string> &counts, int64_t serial_below = kSerialBelow) {
+                     const std::vector<std::string> &counts, int64_t serial_below) {
     const std::string much = rounds.empty() ? "" : rounds + " > " + std::to_string(serial_below) + ", ";
     if (worker_buffers(phase).empty() && RowContractions::of(phase).empty()) {
       printer_.lines.add(spelling().helper("in_parallel") + "(" + much + "[&]() IN_SET {");
@@ -344,8 +333,11 @@ private:
   // written in turn, so that the pieces meet in the nearest cache.
   LanePrinter::Part part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
     if (crossing == nullptr) {
-      const int64_t deep = !long_loops(plan_, loop).empty() && !reads_rows(plan_, loop) ? kDeepestChunk : kDeepChunk;
-      const int64_t length = contains_loop(loop.body) ? deep : kChunk;
+      const bool deepest = !long_loops(plan_, loop).empty() && !reads_rows(plan_, loop);
+      const int64_t length = number_of(!contains_loop(loop.body) ? Decision::chunk
+                                       : deepest                 ? Decision::deepest_chunk
+                                                                 : Decision::deep_chunk,
+                                       loop.axis);
       return {std::to_string(length), length, ""};
     }
     VarId widest = kNone;
@@ -354,8 +346,9 @@ private:
           (widest == kNone || bytes_of_element(n.target) > bytes_of_element(widest)))
         widest = n.target;
     });
-    const int64_t line = kLineBytes / (widest == kNone ? 1 : bytes_of_element(widest));
+    const int64_t line = machine_of(TargetKind::openmp).line_bytes / (widest == kNone ? 1 : bytes_of_element(widest));
     const std::string elements = std::to_string(line);
+    const int64_t turned = number_of(Decision::turned_part, loop.axis);
     const std::string pitch = around && widest != kNone && printer_.declared_range(loop).begin == "0"
                                   ? printer_.lanes->pitch_of(widest, crossing->axis)
                                   : "";
@@ -363,7 +356,7 @@ private:
         pitch.empty() ? "" : "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")";
     const std::string few = has_few(*crossing);
     if (few == "true")
-      return {std::to_string(kLongPart), kLongPart, first};
+      return {std::to_string(turned), turned, first};
     const std::string apart =
         pitch.empty() ? ""
                       : around_ + " && " + at_least(code_of(pitch), binding::kMultiply) + " % " + elements + " != 0";
@@ -372,16 +365,22 @@ private:
     const std::string part = names_.claim_one_of(printer_.axis_name(loop.axis), {"_part", "_part_length"});
     const bool both = !few.empty() && !apart.empty();
     printer_.lines.add("const int64_t " + part + " = " + few + (both ? " || (" + apart + ")" : apart) + " ? " +
-                       std::to_string(kLongPart) + " : " + elements + ";");
-    return {part, kLongPart, first};
+                       std::to_string(turned) + " : " + elements + ";");
+    return {part, turned, first};
   }
 
   // Are there so few rows of the output that all of them stay near while long parts of each are written?
   std::string has_few(const PlanNode &loop) {
     if (const std::optional<int64_t> most = most_positions(plan_.kernel.axes[loop.axis]))
-      return *most <= kFewRows ? "true" : "";
-    return at_least(printer_.trips(loop), binding::kAdd) + " <= " + std::to_string(kFewRows);
+      return *most <= number_of(Decision::tile_rows, loop.axis) ? "true" : "";
+    return at_least(printer_.trips(loop), binding::kAdd) + " <= " + number(Decision::tile_rows, loop.axis);
   }
+
+  int64_t number_of(Decision decision, AxisId axis = kNone) const {
+    return plan_.decide(decision, axis == kNone ? "" : plan_.kernel.axes[axis].name);
+  }
+
+  std::string number(Decision decision, AxisId axis = kNone) const { return std::to_string(number_of(decision, axis)); }
 
   int bytes_of_element(VarId var) const { return bytes_of(plan_.kernel.vars[var].type); }
 
@@ -432,7 +431,7 @@ private:
     if (items == "1")
       return " schedule(dynamic)";
     return " schedule(dynamic, " + spelling().helper("larger") + "(1, " + at_least(code_of(items), binding::kMultiply) +
-           " / " + std::to_string(kTurns) + "))";
+           " / " + number(Decision::turns) + "))";
   }
 
   // Chunks whose bounds depend on sizes alone, then their results in order: the same bits for any number of threads.
@@ -470,10 +469,11 @@ private:
     const PlanNode *const inner = shared_with(root);
     Printer::Range r = printer_.range(root);
     std::string v = printer_.axis_name(root.axis), trips_text = printer_.trips(root).text;
-    const std::string least = contains_loop(root.body) ? "1" : std::to_string(kChunk);
+    const std::string least = contains_loop(root.body) ? "1" : number(Decision::chunk, root.axis);
     Lines &out = printer_.lines;
     std::string pieces; // of the inner loop
-    const std::string piece = std::to_string(inner != nullptr && contains_loop(inner->body) ? kDeepChunk : kChunk);
+    const std::string piece =
+        number(inner != nullptr && contains_loop(inner->body) ? Decision::deep_chunk : Decision::chunk, root.axis);
     if (inner != nullptr) {
       pieces = names_.claim(printer_.axis_name(inner->axis), "_pieces");
       out.add("const int64_t " + pieces + " = " + spelling().helper("ceil_div") + "(" + printer_.trips(*inner).text +
@@ -484,7 +484,7 @@ private:
     }
     const std::string chunk = names_.claim(v, "_chunk"), first = names_.claim_one_of(v, {"_first", "_chunk_first"});
     out.add("const int64_t " + chunk + " = " + spelling().helper("larger") + "(" + least + ", " +
-            spelling().helper("ceil_div") + "(" + trips_text + ", " + std::to_string(kMostChunks) + "));");
+            spelling().helper("ceil_div") + "(" + trips_text + ", " + number(Decision::most_chunks) + "));");
     for (VarId var : phase.partials) {
       const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
       out.add(type + "* const " + partials_name(var) + " = reinterpret_cast<" + type + "*>(workspace + space." +
@@ -492,7 +492,7 @@ private:
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
     begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", rounds_text(phase),
-                  {std::to_string(kMostChunks)});
+                  {number(Decision::most_chunks)}, number_of(Decision::serial_below));
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     const std::string slot =

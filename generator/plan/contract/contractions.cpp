@@ -17,10 +17,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kLeastDepth = 9;   // where fewer numbers are folded, the result costs more than the fold
-constexpr int64_t kLeastColumns = 8; // fewer fill no vector
-constexpr int64_t kManyRows = 32;    // for which columns that lie across memory are worth being packed
-
 // The loops over rows and columns, around one list of statements in which one nest folds.
 struct Nest {
   std::vector<PlanNode> loops; // outermost first, each without its body
@@ -159,7 +155,8 @@ private:
       depth = depth && most ? std::optional(*depth * *most) : std::nullopt;
     }
     const std::optional<int64_t> columns = most_positions(kernel_.axes[column_]);
-    return (!depth || *depth >= kLeastDepth) && (!columns || *columns >= kLeastColumns);
+    return (!depth || *depth >= plan_.decide(Decision::product_depth)) &&
+           (!columns || *columns >= plan_.decide(Decision::product_columns));
   }
 
   struct Product {
@@ -489,7 +486,8 @@ void find_contractions(Plan &plan) {
     if (!contract(contracted, contracted.phases[i]))
       continue;
     if (!loops_over(plan.phases[i], lane)) { // neighbours lie along the depth
-      const ExprId many = have_at_least(plan.kernel, rows_of(nest_of(contracted.phases[i])), kManyRows);
+      const ExprId many =
+          have_at_least(plan.kernel, rows_of(nest_of(contracted.phases[i])), plan.decide(Decision::product_rows));
       add_alternative(plan, i, many);
       plan.phases[i + 1].whole = true;
       contracted = plan;

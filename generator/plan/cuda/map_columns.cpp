@@ -15,8 +15,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kManyColumns = 4096; // keep a GPU busy, however few rows each has
-
 // Is an array gone through row by row?
 bool walks_array(const Plan &plan, const PlanNode &walk, AxisId row) {
   const std::vector<Access> accesses = accesses_of(plan.kernel, walk);
@@ -60,12 +58,14 @@ void map_columns(Plan &plan) {
     if (loop == nullptr || loop->axis != phase.lane || !lies_across(plan, *loop))
       continue;
     const Size items = lists.items(1);
-    if (items.is_integer() && items.value < kManyColumns)
+    if (items.is_integer() && items.value < plan.decide(Decision::many_columns, plan.kernel.axes[loop->axis].name))
       continue;
     phase.mapping = Phase::Mapping::item_per_thread;
     if (items.is_integer())
       continue;
-    add_alternative(plan, i, have_at_least(plan.kernel, lists.chain(), kManyColumns));
+    add_alternative(plan, i,
+                    have_at_least(plan.kernel, lists.chain(),
+                                  plan.decide(Decision::many_columns, plan.kernel.axes[phase.lane].name)));
     plan.phases[++i].mapping = Phase::Mapping::item_per_block;
   }
   place_variables(plan);

@@ -12,9 +12,6 @@ namespace {
 
 using Accessed = std::function<void(VarId, const std::vector<Coordinate> &, const Expr *)>;
 
-constexpr int kBytesTogether = 32;  // of one array, where its positions are not larger than that
-constexpr int kRegisterBytes = 256; // of all arrays: more would be spilled
-
 // Which element of its structure; nothing where that is not a constant.
 std::optional<int> field_of(const Kernel &kernel, const Var &var, size_t first, const std::vector<Coordinate> &coords) {
   int64_t field = 0;
@@ -122,7 +119,7 @@ std::vector<Spot> places_of(const Plan &plan, const LaneAnalysis &lanes, const P
 } // namespace
 
 int access_bytes(int bytes_together) {
-  int bytes = kAccessBytes;
+  int bytes = static_cast<int>(machine_of(TargetKind::cuda).access_bytes);
   while (bytes_together % bytes != 0)
     bytes /= 2;
   return bytes;
@@ -192,21 +189,22 @@ int positions_together(const Plan &plan, const PlanNode &loop) {
                       });
   if (!simple)
     return 1;
-  int least = kAccessBytes, most = 1, all = 0, granule = 1;
+  const int access = static_cast<int>(machine_of(TargetKind::cuda).access_bytes);
+  int least = access, most = 1, all = 0, granule = 1;
   for (const Spot &place : places_of(plan, lanes, loop)) {
     const int bytes = bytes_of(plan.kernel.vars[place.var].type) * place.access.fields;
     least = std::min(least, bytes);
     most = std::max(most, bytes);
     all += bytes;
     if (place.access.fields > 1) // of structures of 12 bytes, four are three whole accesses
-      granule = std::max(granule, kAccessBytes / access_bytes(bytes));
+      granule = std::max(granule, access / access_bytes(bytes));
   }
-  int together = std::min(kMostTogether, kAccessBytes / least);
-  while (together > 1 && together * most > kBytesTogether)
+  int together = std::min(kMostTogether, access / least);
+  while (together > 1 && together * most > plan.decide(Decision::array_bytes))
     together /= 2;
   together = std::max({together, 2, granule});
-  while (together > 1 &&
-         ((axis.size.is_integer() && axis.size.value % together != 0) || together * all > kRegisterBytes))
+  while (together > 1 && ((axis.size.is_integer() && axis.size.value % together != 0) ||
+                          together * all > plan.decide(Decision::register_bytes)))
     together /= 2;
   return all == 0 ? 1 : together;
 }
@@ -239,7 +237,7 @@ std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanN
     all += bytes_of(plan.kernel.vars[var].type);
   });
   const Crossing out{*found, least < 4 ? 64 : 32};
-  if (!simple || all == 0 || all * out.side * (out.side + 4) > kTileBytes)
+  if (!simple || all == 0 || all * out.side * (out.side + 4) > machine_of(TargetKind::cuda).shared_bytes)
     return std::nullopt;
   return out;
 }

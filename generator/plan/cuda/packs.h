@@ -11,7 +11,6 @@
 
 namespace kgen {
 
-constexpr int kAccessBytes = 16;  // the widest access of a thread
 constexpr int kMostTogether = 16; // positions that it takes
 
 // An access whose elements of neighbouring positions are neighbours in memory.
@@ -26,13 +25,11 @@ struct PackedAccess {
 std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &lanes, VarId var,
                                           const std::vector<Coordinate> &coords, AxisId lane);
 
-// Bytes of an access where the arrays begin at multiples of kAccessBytes.
+// Bytes of an access where the arrays begin at multiples of the widest access.
 int access_bytes(int bytes_together);
 
 // The positions that a thread takes of the loop; 1 where it takes them one by one.
 int positions_together(const Plan &plan, const PlanNode &loop);
-
-constexpr int kTileBytes = 48 * 1024; // the shared memory that a block has without asking
 
 // A map over two of the loops of a work list, some of whose arrays have neighbours along the one, some along the other.
 struct Crossing {

@@ -17,12 +17,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kPartBytes = 8192; // of an accumulator for each column of a part: two stay in the nearest cache
-constexpr int64_t kKeptBesides = 4;  // times less where all rows of a part stay near, and further accumulators
-constexpr int64_t kFewRows = 32;     // known to be so few: their lines are at hand anyway
-constexpr int64_t kFewColumns = 16;  // fill no vector
-constexpr int64_t kRowBlock = 512;   // rows whose sum is taken by itself
-
 class Columns {
 public:
   explicit Columns(Plan &plan) : plan_(plan), kernel_(plan.kernel), lanes_(plan) {}
@@ -33,7 +27,8 @@ public:
     outer_ = outer;
     cheap_ = lanes_.possible(loop);
     return loop.kind == PlanNode::Kind::loop && goes_along(loop.body, loop.axis, AxisSet(), found) && found &&
-           has_row_in_targets(loop) && (cheap_ || !has_at_most(loop.axis, kFewColumns - 1));
+           has_row_in_targets(loop) &&
+           (cheap_ || !has_at_most(loop.axis, plan_.decide(Decision::few_columns, kernel_.axes[loop.axis].name) - 1));
   }
 
   // As it is.
@@ -42,7 +37,7 @@ public:
   void turn(PlanNode &loop) {
     axis_ = loop.axis;
     limits_ = loop.limits;
-    loop.parts = kPartBytes / widest(loop);
+    loop.parts = plan_.decide(Decision::column_bytes, kernel_.axes[axis_].name) / widest(loop);
     loop.body = distributed(std::move(loop.body));
   }
 
@@ -58,7 +53,8 @@ private:
   bool is_walk(const PlanNode &node) const {
     if (node.kind == PlanNode::Kind::steps)
       return contains_loop(node.body);
-    return node.kind == PlanNode::Kind::loop && !has_at_most(node.axis, kFewRows);
+    return node.kind == PlanNode::Kind::loop &&
+           !has_at_most(node.axis, plan_.decide(Decision::few_rows, kernel_.axes[node.axis].name));
   }
 
   bool has_at_most(AxisId axis, int64_t rows) const {
@@ -140,10 +136,12 @@ private:
   bool sums_long(const PlanNode &walk) const {
     bool found = false;
     if (walk.kind == PlanNode::Kind::loop && walk.order != PlanNode::Order::parallel && !walk.reversed &&
-        !has_at_most(walk.axis, 4 * kRowBlock))
+        !has_at_most(walk.axis, 4 * row_block(walk.axis)))
       for_each_node(walk, [&](const PlanNode &n) { found = found || is_long_sum(n, walk.axis); });
     return found;
   }
+
+  int64_t row_block(AxisId axis) const { return plan_.decide(Decision::column_rows, kernel_.axes[axis].name); }
 
   // for m { total += x }  ->  for blocks of m { part = 0; for m { part += x }; total += part }
   PlanNode in_blocks(PlanNode walk) {
@@ -155,7 +153,7 @@ private:
     });
     split_sums(walk, walk.axis, inside, before, after);
     PlanNode blocks = walk;
-    blocks.parts = kRowBlock;
+    blocks.parts = row_block(walk.axis);
     blocks.body.clear();
     blocks.body.push_back(along_row(std::move(before)));
     blocks.body.push_back(std::move(walk));
@@ -293,7 +291,8 @@ void keep_for_few_columns(Plan &plan, size_t phase, AxisId axis) {
   const Size &columns = plan.kernel.axes[axis].size;
   if (columns.is_integer())
     return;
-  add_alternative(plan, phase, have_at_least(plan.kernel, {axis}, kFewColumns));
+  add_alternative(plan, phase,
+                  have_at_least(plan.kernel, {axis}, plan.decide(Decision::few_columns, plan.kernel.axes[axis].name)));
 }
 
 bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
@@ -310,7 +309,7 @@ bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
   columns.turn(target);
   target.kept = kept_bytes(turned, target);
   if (target.kept)
-    target.parts /= kKeptBesides;
+    target.parts /= turned.decide(Decision::column_parts, turned.kernel.axes[target.axis].name);
   place_variables(turned);
   if (!is_better(turned, target, plan.storage))
     return false;

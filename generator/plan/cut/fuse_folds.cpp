@@ -25,8 +25,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kBlock = 4096; // as long sums are cut, so that short rows are what they were
-
 using Nodes = std::vector<PlanNode>;
 
 class OnePass {
@@ -105,7 +103,7 @@ private:
 
   bool is_short(AxisId axis) const {
     const std::optional<int64_t> most = most_positions(kernel_.axes[axis]);
-    return most && *most <= kBlock;
+    return most && *most <= plan_.decide(Decision::sum_block);
   }
 
   // What stands between the loops: starts of folds, which go before both, and values, which go behind them. Those that
@@ -297,7 +295,7 @@ private:
 
   PlanNode blocks(PlanNode a, PlanNode b) {
     PlanNode whole = a;
-    whole.parts = kBlock;
+    whole.parts = plan_.decide(Decision::sum_block); // as long sums are cut, so that short rows are what they were
     whole.body.clear();
     Nodes before, between, after;
     for (const Total &total : totals_)

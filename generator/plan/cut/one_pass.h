@@ -5,8 +5,6 @@
 
 namespace kgen {
 
-constexpr int64_t kNearBytes = 4 << 20; // of what a core goes over again and finds in its caches
-
 // Sets Plan::storage anew.
 void fold_in_one_pass(Plan &plan);
 

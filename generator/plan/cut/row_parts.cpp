@@ -19,8 +19,9 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kMostRows = 384; // of a part
-constexpr int64_t kManyRows = 32;  // fewer are better taken one by one
+int64_t least_rows(const Plan &plan, AxisId rows) {
+  return plan.decide(Decision::rows_for_parts, plan.kernel.axes[rows].name);
+}
 
 // How a loop in a row's list is taken: it is all of a contraction, or its first fold is, or it stays as it is.
 enum class Way { whole, fold, as_it_is };
@@ -54,7 +55,7 @@ public:
       Plan plan = given_;
       marked_.clear();
       PlanNode parts = row_;
-      parts.parts = kMostRows;
+      parts.parts = given_.decide(Decision::rows_of_part, given_.kernel.axes[rows()].name);
       parts.row_by_row = true;
       parts.body = distributed(plan, *list_);
       if (marked_.empty())
@@ -99,7 +100,7 @@ private:
     const std::vector<Axis> &axes = given_.kernel.axes;
     bool fits = row_.kind == PlanNode::Kind::loop && is_loop(row_, PlanNode::Order::parallel) &&
                 axes[rows()].ragged == kNone && !given_.shares.contains(rows()) && !sets_lengths() &&
-                most_positions(axes[rows()]).value_or(kManyRows) >= kManyRows &&
+                most_positions(axes[rows()]).value_or(least_rows(given_, rows())) >= least_rows(given_, rows()) &&
                 std::none_of(list_->begin(), list_->end(), jumps_out);
     for (const PlanNode &node : *list_)
       for_each_node(node, [&](const PlanNode &n) {
@@ -304,7 +305,7 @@ std::optional<Plan> parted(const Plan &plan, size_t phase) {
   if (!in_parts(plan, phase, rows))
     return std::nullopt;
   Plan both = plan;
-  add_alternative(both, phase, have_at_least(both.kernel, {rows}, kManyRows));
+  add_alternative(both, phase, have_at_least(both.kernel, {rows}, least_rows(both, rows)));
   both.phases[phase + 1].whole = true;
   place_variables(both);
   return in_parts(both, phase, rows);

@@ -22,9 +22,7 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kEnough = 64;         // workers that have something to do
-constexpr int64_t kLeastRounds = 16384; // of a share
-constexpr int64_t kWholeVectors = 64;   // elements: shares of aligned rows are aligned
+constexpr int64_t kWholeVectors = 64; // elements: shares of aligned rows are aligned
 
 using Nodes = std::vector<PlanNode>;
 
@@ -120,7 +118,7 @@ private:
           whole = whole && is_long_axis(kernel_.axes[n.axis], 0);
           length_ = Size::make(Size::Op::multiply, {length_, kernel_.axes[n.axis].size});
         });
-    return whole && is_long_row(kernel_, axis_, lists_.chain_axes(), is_nested() ? 1 : kLeastRounds);
+    return whole && is_long_row(kernel_, axis_, lists_.chain_axes(), is_nested() ? 1 : share_elements());
   }
 
   bool is_nested() const { return axes_.count() > 1; }
@@ -194,11 +192,13 @@ private:
     return !scatters && rounds_are_apart(accesses_of(kernel_, maps_), axis_, scopes_);
   }
 
+  int64_t share_elements() const { return plan_.decide(Decision::share_elements, kernel_.axes[axis_].name); }
+
   void add_axis() {
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     const Size items = op(Size::Op::max, Size::integer(1), lists_.items(1));
-    const Size for_all = op(Size::Op::divide, Size::integer(kEnough), items);
-    Size for_length = op(Size::Op::cdiv, length_, Size::integer(kLeastRounds));
+    const Size for_all = op(Size::Op::divide, Size::integer(plan_.decide(Decision::enough_items)), items);
+    Size for_length = op(Size::Op::cdiv, length_, Size::integer(share_elements()));
     if (is_nested())
       for_length = op(Size::Op::min, for_length, kernel_.axes[axis_].size);
     lists_.add_axis(axis_, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
@@ -293,7 +293,7 @@ private:
         if (kernel_.vars[a.var].axes.contains(axis_) && kernel_.vars[a.var].kind == Var::Kind::input &&
             inputs.insert(a.var).second)
           bytes += bytes_of(kernel_.vars[a.var].type);
-    return kNearBytes / std::max<int64_t>(bytes, 1);
+    return plan_.decide(Decision::near_bytes, kernel_.axes[axis_].name) / std::max<int64_t>(bytes, 1);
   }
 
   PlanNode in_share(PlanNode loop) const {

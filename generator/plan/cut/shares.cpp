@@ -14,12 +14,7 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kEnough = 64;          // workers that have something to do
-constexpr int64_t kEnoughParts = 1024;   // of columns, which go by in parts that are wider than a worker's columns
-constexpr int64_t kLeastRounds = 16384;  // of a share, where a round is one element;
-constexpr int64_t kLeastRows = 256;      // where each has neighbours,
-constexpr int64_t kLeastNumbers = 65536; // of which all rows of a share have at least so many
-constexpr int64_t kColumns = 64;         // of neighbours, for a worker
+constexpr int64_t kColumns = 64; // of neighbours, for a worker: a line of memory and more
 
 class Shares {
 public:
@@ -50,7 +45,7 @@ private:
       return false;
     const PlanNode &fold = body[fold_];
     const bool is_fold = fold.kind == PlanNode::Kind::loop && fold.order == PlanNode::Order::reduction;
-    if (!is_fold || !is_long_row(kernel_, fold.axis, lists_.chain_axes(), kLeastRounds) ||
+    if (!is_fold || !is_long_row(kernel_, fold.axis, lists_.chain_axes(), share_elements(fold.axis)) ||
         contains_loop({body.begin() + static_cast<std::ptrdiff_t>(fold_) + 1, body.end()}))
       return false;
     const AxisSet all = lists_.chain_axes();
@@ -82,21 +77,26 @@ private:
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
     const Size items = lists_.items(columns ? kColumns : 1);
     const Size some = op(Size::Op::max, Size::integer(1), items);
-    const Size for_all = columns ? op(Size::Op::cdiv, Size::integer(kEnoughParts), some)
-                                 : op(Size::Op::divide, Size::integer(kEnough), some);
+    const Size for_all = columns ? op(Size::Op::cdiv, Size::integer(plan_.decide(Decision::enough_parts)), some)
+                                 : op(Size::Op::divide, Size::integer(plan_.decide(Decision::enough_items)), some);
     const Axis &rows = kernel_.axes[folded];
     const Size length =
         rows.ragged == kNone // else on average
             ? rows.size
             : op(Size::Op::divide, rows.size, op(Size::Op::max, Size::integer(1), kernel_.axes[rows.over].size));
-    const Size for_length = op(Size::Op::cdiv, length, columns ? least_rows() : Size::integer(kLeastRounds));
+    const Size for_length =
+        op(Size::Op::cdiv, length, columns ? least_rows(folded) : Size::integer(share_elements(folded)));
     lists_.add_axis(folded, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
   }
 
-  Size least_rows() const {
+  int64_t share_elements(AxisId axis) const { return plan_.decide(Decision::share_elements, kernel_.axes[axis].name); }
+
+  Size least_rows(AxisId folded) const {
+    const std::string &name = kernel_.axes[folded].name;
     const Size some = Size::make(Size::Op::max, {Size::integer(1), kernel_.axes[lists_.chain().back()].size});
-    return Size::make(Size::Op::max,
-                      {Size::integer(kLeastRows), Size::make(Size::Op::divide, {Size::integer(kLeastNumbers), some})});
+    return Size::make(Size::Op::max, {Size::integer(plan_.decide(Decision::share_rows, name)),
+                                      Size::make(Size::Op::divide,
+                                                 {Size::integer(plan_.decide(Decision::share_numbers, name)), some})});
   }
 
   void split() {

@@ -12,9 +12,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kSmallArray = 64; // elements that may stand on a thread's stack
-constexpr int64_t kFewRounds = 32;  // that are gone through again rather than that their total is kept
-
 // The number of positions along an axis where that is a constant.
 std::optional<int64_t> constant_extent(const Kernel &kernel, AxisId axis) {
   const Axis &a = kernel.axes[axis];
@@ -60,16 +57,17 @@ Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
       }
       return storage;
     }
+  const int64_t most = plan.decide(Decision::stack_elements, var.name);
   int64_t elements = 1;
   bool constant = true;
   for (AxisId axis : storage.dims) {
     const std::optional<int64_t> extent = constant_extent(plan.kernel, axis);
-    constant = constant && extent && *extent <= kSmallArray;
+    constant = constant && extent && *extent <= most;
     elements *= constant ? *extent : 1;
   }
   for (int64_t extent : var.array)
     elements *= extent;
-  storage.kind = constant && elements <= kSmallArray ? Storage::Kind::array : Storage::Kind::worker;
+  storage.kind = constant && elements <= most ? Storage::Kind::array : Storage::Kind::worker;
   return storage;
 }
 
@@ -193,14 +191,15 @@ private:
                       d.init->kind == PlanNode::Kind::fold_init && d.step->kind == PlanNode::Kind::fold_step;
     if (!fold || kernel_.vars[v].kind != Var::Kind::local || d.read_elsewhere || !(d.readers & d.step->reduced).empty())
       return false;
+    const int64_t most = plan_.decide(Decision::rounds_again);
     int64_t rounds = 1;
     for (AxisId axis : d.step->reduced.list()) {
       const std::optional<int64_t> extent = constant_extent(kernel_, axis);
-      if (!extent || *extent > kFewRounds)
+      if (!extent || *extent > most)
         return false;
       rounds *= *extent;
     }
-    bool of_positions = rounds <= kFewRounds;
+    bool of_positions = rounds <= most;
     for (ExprId id : {d.step->value, d.step->condition}) {
       if (id == kNone)
         continue;

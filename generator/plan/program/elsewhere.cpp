@@ -8,8 +8,6 @@
 namespace kgen {
 namespace {
 
-constexpr int kMostReads = 4; // of one local at other points: more of them are quicker read than computed
-
 // What is known of a local.
 struct Local {
   int assignments = 0, reads_elsewhere = 0;
@@ -19,8 +17,8 @@ struct Local {
 
 class Elsewhere {
 public:
-  Elsewhere(Kernel &kernel, std::vector<PlanNode> &program)
-      : kernel_(kernel), program_(program), locals_(kernel.vars.size()) {}
+  Elsewhere(Kernel &kernel, const Decisions &decide, std::vector<PlanNode> &program)
+      : kernel_(kernel), decide_(decide), program_(program), locals_(kernel.vars.size()) {}
 
   void run() {
     for (const PlanNode &node : program_)
@@ -75,7 +73,8 @@ private:
     if (var.kind != Var::Kind::local || !var.array.empty())
       return false;
     const Local &local = locals_[read.ref];
-    if (!local.plain || local.assignments != 1 || local.reads_elsewhere > kMostReads || !is_light(kernel_, local.value))
+    if (!local.plain || local.assignments != 1 || local.reads_elsewhere > decide_(Decision::reads_again) ||
+        !is_light(kernel_, local.value))
       return false;
     bool fits = true, moves = false;
     walk(kernel_, local.value, [&](ExprId at) {
@@ -173,6 +172,7 @@ private:
   }
 
   Kernel &kernel_;
+  const Decisions &decide_;
   std::vector<PlanNode> &program_;
   std::vector<Local> locals_;
 };
@@ -180,9 +180,9 @@ private:
 } // namespace
 
 // With a grid, points are those of a block.
-void compute_elsewhere(Kernel &kernel, std::vector<PlanNode> &program) {
+void compute_elsewhere(Kernel &kernel, const Decisions &decide, std::vector<PlanNode> &program) {
   if (kernel.grid.empty())
-    Elsewhere(kernel, program).run();
+    Elsewhere(kernel, decide, program).run();
 }
 
 } // namespace kgen

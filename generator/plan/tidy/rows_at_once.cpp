@@ -13,9 +13,6 @@
 namespace kgen {
 namespace {
 
-constexpr int64_t kMostAtOnce = 1024; // numbers: memory goes by in long pieces, sums stay in the nearest cache
-constexpr int64_t kFewColumns = 16;   // a part of columns has all of them, however many threads there are
-
 class FlatRows {
 public:
   FlatRows(const Plan &plan, AxisId rows, AxisId columns)
@@ -98,7 +95,7 @@ int64_t numbers_at_once(const Plan &plan, const PlanNode &blocks) {
     return 0;
   const FlatRows flat(plan, walk.axis, start.axis);
   const std::set<VarId> parts = targets(start.body, PlanNode::Kind::fold_init);
-  int64_t room = kMostAtOnce;
+  int64_t room = plan.decide(Decision::rows_at_once_numbers);
   for (VarId part : parts) {
     const Storage &storage = plan.storage[part];
     const bool own = storage.kind == Storage::Kind::array && storage.in_parts == start.axis;
@@ -111,20 +108,22 @@ int64_t numbers_at_once(const Plan &plan, const PlanNode &blocks) {
 }
 
 // As many rows as have so many numbers, but no more than there are; one, where a row fills vectors.
-Size rows_with(const Kernel &kernel, int64_t numbers, AxisId rows, AxisId columns) {
+Size rows_with(const Plan &plan, int64_t numbers, AxisId rows, AxisId columns) {
+  const Kernel &kernel = plan.kernel;
   const auto op = [](Size::Op o, std::vector<Size> args) { return Size::make(o, std::move(args)); };
   const Size one = Size::integer(1), &width = kernel.axes[columns].size;
   const Size some = op(Size::Op::divide, {Size::integer(numbers), op(Size::Op::max, {one, width})});
   const Size all = op(Size::Op::max, {one, kernel.axes[rows].size});
   return op(Size::Op::choose,
-            {op(Size::Op::less_equal, {width, Size::integer(kFewColumns)}), op(Size::Op::min, {some, all}), one});
+            {op(Size::Op::less_equal, {width, Size::integer(plan.decide(Decision::rows_at_once_columns))}),
+             op(Size::Op::min, {some, all}), one});
 }
 
 void take(const Plan &plan, const std::set<const PlanNode *> &lanes, std::vector<PlanNode> &list) {
   for (PlanNode &n : list) {
     const int64_t numbers = numbers_at_once(plan, n);
     if (numbers > 0 && lanes.count(&n.body[0]) != 0 && lanes.count(&n.body[1].body[0]) != 0) {
-      n.at_once = n.body[1].at_once = rows_with(plan.kernel, numbers, n.axis, n.body[0].axis);
+      n.at_once = n.body[1].at_once = rows_with(plan, numbers, n.axis, n.body[0].axis);
       n.body[0].along = n.body[1].body[0].along = n.axis;
     }
     for (std::vector<PlanNode> *inside : {&n.body, &n.otherwise, &n.step})

@@ -9,8 +9,11 @@
 namespace kgen {
 namespace {
 
-bool may_be_short(const Axis &axis) {
-  return is_long_axis(axis, kShortRow) && axis.size.op == Size::Op::axis && !axis.derived && !axis.rest;
+int64_t short_row(const Plan &plan) { return plan.decide(Decision::short_row); }
+
+bool may_be_short(const Plan &plan, AxisId id) {
+  const Axis &axis = plan.kernel.axes[id];
+  return is_long_axis(axis, short_row(plan)) && axis.size.op == Size::Op::axis && !axis.derived && !axis.rest;
 }
 
 // Calls visit(loop, in_lanes) for the loops along rows: those that have further ones around them, of which one at least
@@ -22,7 +25,7 @@ void for_each_row(const Plan &plan, const std::set<const PlanNode *> &lanes, con
     if (many)
       visit(node, in_lanes);
     many = many || (node.order == PlanNode::Order::parallel && !plan.shares.contains(node.axis) &&
-                    is_long_axis(plan.kernel.axes[node.axis], kShortRow));
+                    is_long_axis(plan.kernel.axes[node.axis], short_row(plan)));
   }
   for (const auto *list : {&node.body, &node.otherwise, &node.step})
     for (const PlanNode &child : *list)
@@ -45,7 +48,7 @@ AxisSet rows_on_lanes(const Plan &plan, bool folded) {
   for_each_row(plan, lanes, [&](const PlanNode &loop, bool) {
     const bool folds =
         std::any_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) { return folds_over(n, loop.axis); });
-    if (lanes.count(&loop) != 0 && (folds || !folded) && may_be_short(plan.kernel.axes[loop.axis]))
+    if (lanes.count(&loop) != 0 && (folds || !folded) && may_be_short(plan, loop.axis))
       axes |= AxisSet::of(loop.axis);
   });
   return axes;
@@ -89,7 +92,7 @@ std::string short_rows_condition(const ShortRows &rows, std::string (*name)(cons
   const std::vector<Axis> &axes = rows.plan.kernel.axes;
   std::string text;
   for (AxisId axis : rows.axes.list())
-    text += (text.empty() ? "" : " && ") + name(axes[axis].size.name) + " <= " + std::to_string(kShortRow);
+    text += (text.empty() ? "" : " && ") + name(axes[axis].size.name) + " <= " + std::to_string(short_row(rows.plan));
   if (rows.beside != kNone)
     text += " && " + name(axes[rows.axes.list().front()].size.name) + " <= " + name(axes[rows.beside].size.name);
   return text;
@@ -108,7 +111,7 @@ std::vector<ShortRows> plan_short_rows(const Kernel &kernel, const Facts &facts,
       break;
     axes |= more;
     for (AxisId axis : more.list())
-      known.axes[axis].most = kShortRow;
+      known.axes[axis].most = short_row(plan);
     ShortRows rows{axes, kNone, make_plan(known, facts, TargetKind::openmp)};
     rows.beside = axis_beside(rows.plan, axes);
     if (!has_rows_in_lanes_only(rows.plan) || !keeps_rows_apart(rows.plan))

@@ -9,12 +9,10 @@
 
 namespace kgen {
 
-constexpr int64_t kShortRow = 15; // positions that fill no vector
-
 struct ShortRows {
   AxisSet axes;
   AxisId beside = kNone; // whose positions go side by side, where calls say how many there are
-  Plan plan;             // for calls in which these have at most kShortRow positions
+  Plan plan;             // for calls in which these have so few positions (Decision::short_row)
 };
 
 // N <= 15 && N <= M: a row alone is quicker by its own positions than a vector that has one row.
