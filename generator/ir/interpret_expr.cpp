@@ -223,6 +223,8 @@ Tensor Run::scalar_op(const Expr &e) {
   for (int k = 0; k < arity; ++k)
     loop.add(args[k]);
   ErrorModel errors = model();
+  if (arity == 2 && reads_plainly_alike(e.args[0], e.args[1])) // equal, however large its error
+    errors.bound = 0;
   loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
     Value *values = buffer->values.get() + at[o];
     if (e.op == Op::bitcast || e.op == Op::round_like) {
@@ -348,6 +350,12 @@ bool Run::reads_no_more(ExprId arm, ExprId condition) {
     return e.coords.empty() && reads_plainly(condition, e.ref);
   return e.op != Op::fold &&
          std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return reads_no_more(arg, condition); });
+}
+
+bool Run::reads_plainly_alike(ExprId a, ExprId b) const {
+  const Expr &one = kernel_.expr(a), &other = kernel_.expr(b);
+  return one.op == Op::read && other.op == Op::read && one.ref == other.ref && one.coords.empty() &&
+         other.coords.empty();
 }
 
 bool Run::reads_plainly(ExprId id, VarId var) {

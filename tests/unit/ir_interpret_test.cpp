@@ -531,6 +531,17 @@ TEST_CASE("a close comparison decides nothing where both arms say nearly the sam
   CHECK(ran.result.reference.at("jumps").undecided[0]);
 }
 
+TEST_CASE("a number is as large as itself, however inexact") {
+  RunOptions options;
+  options.reference = true;
+  const Ran ran = run(kernel("inputs.x = \"f32[N]\"\noutputs.same = \"bool[]\"\noutputs.near = \"bool[]\"\n",
+                             "real s = sum(x, N);\nreal t = sum(x * 1, N);\nsame = s >= s;\nnear = s >= t;"),
+                      {{{"N", 3}}, {{"x", {0.1, 0.2, 0.4}}}, {}}, options);
+  CHECK(ran.result.error == "");
+  CHECK_FALSE(ran.result.reference.at("same").undecided[0]);
+  CHECK(ran.result.reference.at("near").undecided[0]);
+}
+
 TEST_CASE("an angle to an infinite point is known") {
   RunOptions options;
   options.reference = true;
