@@ -5,6 +5,7 @@
 // Plan of activation_backward_relu_f32: threads share N, neighbours along N.
 // Bytes that activation_backward_relu_f32 must move: 4 * N + 8 * N * rows read, 4 * N + 4 * N * rows written.
 // Operations: 2 * N * rows of add; N * rows of mul.
+// Where an output is not wanted: activation_backward_relu_in_part does one step after the other.
 
 #include "activation_backward.h"
 
@@ -43,7 +44,8 @@ ACTIVATION_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
                                                      STORED* d_x, STORED* d_bias, int64_t rows, int64_t N,   \
                                                      void* workspace, int64_t workspace_bytes) {             \
     BY_SET(return launch_activation_backward_gelu_f32<ActivationBackwardGeluWorkspace>(                      \
-        x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_##KERNEL<T>))    \
+        x, bias, d_y, d_x, d_bias, rows, N, workspace, workspace_bytes, activation_backward_##KERNEL<T>,     \
+        activation_backward_##KERNEL##_in_part<T>))                                                          \
   }
 ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_f32, float, gelu, float)
 ACTIVATION_BACKWARD_OTHER_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
@@ -70,11 +72,57 @@ template <class T>
 void activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y, Stored<T>* d_x,
                               Stored<T>* d_bias, int64_t rows, int64_t N) {
   const int64_t n_part = share_of(N, 1, columns_of(rows * (2 * kBytes<T>), 512));
+  const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t n_first = 0; n_first < N; n_first += n_part) {
       const int64_t n_end = smaller(n_first + n_part, N);
       for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
+        Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+        if (bias != nullptr) {
+          sum_d_y_scaled = 0.0f;
+          // One pass along row: sum_d_y_scaled.
+          for (int64_t row = 0; row < rows; ++row) {
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                    convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
+            sum_d_y_scaled += d_y_scaled;
+          }
+        }
+        store_around(&d_bias[n], active,
+                     to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
+                     around_caches);
+      });
+      const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
+      for (int64_t row = 0; row < rows; ++row) {
+        // One pass along n: fills d_x.
+        for_lines<kLanes32>(
+            around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
+              if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
+              if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
+              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                   to_value<T>(load(&bias[n], active))
+                                             : to_value<T>(load(&x[row * N + n], active));
+              const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                      convert<float>(choose(v > 0.0f, Lanes<int32_t, kLanes32>(1), 0));
+              store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled), around_caches);
+            });
+      }
+    }
+    if (around_caches) finish_stores();
+  });
+}
+
+// For calls that do not want all outputs.
+template <class T>
+void activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                      Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N) {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
         if (d_bias != nullptr) {
           Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
           if (bias != nullptr) {
@@ -93,12 +141,14 @@ void activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, const S
                 to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
         }
       });
-      const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
-      for (int64_t row = 0; row < rows; ++row) {
+    }
+  });
+  in_parallel(rows * N > 32768, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
         // One pass along n: fills d_x.
-        for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-          if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
           if (d_x != nullptr) {
             const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
                                                  to_value<T>(load(&bias[n], active))
@@ -131,6 +181,7 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
   const ActivationBackwardGeluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
+    const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
@@ -140,34 +191,35 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
         const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
         for (int64_t row = 0; row < rows; ++row) {
           // One pass along n: fills d_y_scaled and d_x.
-          for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-            if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                 to_value<T>(load(&bias[n], active))
-                                           : to_value<T>(load(&x[row * N + n], active));
-            const auto d_y_scaled_here =
-                to_value<T>(load(&d_y[row * N + n], active)) *
-                (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
-            store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
-            if (d_x != nullptr) store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here));
-          });
+          for_lines<kLanes32>(
+              around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
+                if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
+                if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
+                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                     to_value<T>(load(&bias[n], active))
+                                               : to_value<T>(load(&x[row * N + n], active));
+                const auto d_y_scaled_here =
+                    to_value<T>(load(&d_y[row * N + n], active)) *
+                    (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
+                store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
+                store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here), around_caches);
+              });
         }
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          if (d_bias != nullptr) {
-            Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-            if (bias != nullptr) {
-              sum_d_y_scaled = 0.0f;
-              // One pass along row: sum_d_y_scaled.
-              for (int64_t row = 0; row < rows; ++row) {
-                sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
-              }
+          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+          if (bias != nullptr) {
+            sum_d_y_scaled = 0.0f;
+            // One pass along row: sum_d_y_scaled.
+            for (int64_t row = 0; row < rows; ++row) {
+              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
             }
-            store(&d_bias[n], active,
-                  to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
           }
+          store_around(&d_bias[n], active,
+                       to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
+                       around_caches);
         });
       }
+      if (around_caches) finish_stores();
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
@@ -184,28 +236,76 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
               to_value<T>(load_every(&d_y[row * N + n], N, active)) *
               (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
           store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
-          if (d_x != nullptr) store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
+          store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
         });
-        if (d_bias != nullptr) {
-          float sum_d_y_scaled = 0.0f;
-          if (bias != nullptr) {
-            sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
-              Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
-              for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
-                                  [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
-                                    sum_d_y_scaled_lanes +=
-                                        keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
-                                  });
-              sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
-            }
+        float sum_d_y_scaled = 0.0f;
+        if (bias != nullptr) {
+          sum_d_y_scaled = 0.0f;
+          // One pass along row: sum_d_y_scaled.
+          for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
+            Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
+            for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
+                                [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
+                                  sum_d_y_scaled_lanes +=
+                                      keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
+                                });
+            sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
           }
-          d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
         }
+        d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
       }
     });
   }
+}
+
+// For calls that do not want all outputs.
+template <class T>
+void activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                      Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N) {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        if (d_bias != nullptr) {
+          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+          if (bias != nullptr) {
+            sum_d_y_scaled = 0.0f;
+            // One pass along row: sum_d_y_scaled.
+            for (int64_t row = 0; row < rows; ++row) {
+              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                   to_value<T>(load(&bias[n], active))
+                                             : to_value<T>(load(&x[row * N + n], active));
+              const auto d_y_scaled =
+                  to_value<T>(load(&d_y[row * N + n], active)) *
+                  (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
+              sum_d_y_scaled += d_y_scaled;
+            }
+          }
+          store(&d_bias[n], active,
+                to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
+        }
+      });
+    }
+  });
+  in_parallel(rows * N > 16384, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills d_x.
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
+          if (d_x != nullptr) {
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto d_y_scaled =
+                to_value<T>(load(&d_y[row * N + n], active)) *
+                (0.5f * (1.0f + erf(0.70710677f * v)) + 0.3989423f * v * exp(-0.5f * v * v));
+            store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled));
+          }
+        });
+      }
+    }
+  });
 }
 
 template <class T>
@@ -214,6 +314,7 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
   const ActivationBackwardGeluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
+    const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
@@ -223,33 +324,34 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
         const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
         for (int64_t row = 0; row < rows; ++row) {
           // One pass along n: fills d_y_scaled and d_x.
-          for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-            if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                 to_value<T>(load(&bias[n], active))
-                                           : to_value<T>(load(&x[row * N + n], active));
-            const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
-                                         (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
-            store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
-            if (d_x != nullptr) store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here));
-          });
+          for_lines<kLanes32>(
+              around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
+                if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
+                if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
+                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                     to_value<T>(load(&bias[n], active))
+                                               : to_value<T>(load(&x[row * N + n], active));
+                const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
+                                             (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
+                store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
+                store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here), around_caches);
+              });
         }
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          if (d_bias != nullptr) {
-            Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-            if (bias != nullptr) {
-              sum_d_y_scaled = 0.0f;
-              // One pass along row: sum_d_y_scaled.
-              for (int64_t row = 0; row < rows; ++row) {
-                sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
-              }
+          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+          if (bias != nullptr) {
+            sum_d_y_scaled = 0.0f;
+            // One pass along row: sum_d_y_scaled.
+            for (int64_t row = 0; row < rows; ++row) {
+              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
             }
-            store(&d_bias[n], active,
-                  to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
           }
+          store_around(&d_bias[n], active,
+                       to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
+                       around_caches);
         });
       }
+      if (around_caches) finish_stores();
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
@@ -265,28 +367,74 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
           const auto d_y_scaled_here = to_value<T>(load_every(&d_y[row * N + n], N, active)) *
                                        (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
           store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
-          if (d_x != nullptr) store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
+          store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
         });
-        if (d_bias != nullptr) {
-          float sum_d_y_scaled = 0.0f;
-          if (bias != nullptr) {
-            sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
-              Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
-              for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
-                                  [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
-                                    sum_d_y_scaled_lanes +=
-                                        keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
-                                  });
-              sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
-            }
+        float sum_d_y_scaled = 0.0f;
+        if (bias != nullptr) {
+          sum_d_y_scaled = 0.0f;
+          // One pass along row: sum_d_y_scaled.
+          for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
+            Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
+            for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
+                                [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
+                                  sum_d_y_scaled_lanes +=
+                                      keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
+                                });
+            sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
           }
-          d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
         }
+        d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
       }
     });
   }
+}
+
+// For calls that do not want all outputs.
+template <class T>
+void activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                      Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N) {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        if (d_bias != nullptr) {
+          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+          if (bias != nullptr) {
+            sum_d_y_scaled = 0.0f;
+            // One pass along row: sum_d_y_scaled.
+            for (int64_t row = 0; row < rows; ++row) {
+              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                   to_value<T>(load(&bias[n], active))
+                                             : to_value<T>(load(&x[row * N + n], active));
+              const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                      (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
+              sum_d_y_scaled += d_y_scaled;
+            }
+          }
+          store(&d_bias[n], active,
+                to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
+        }
+      });
+    }
+  });
+  in_parallel(rows * N > 16384, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills d_x.
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
+          if (d_x != nullptr) {
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                    (sigmoid(v) * multiply_add(v, sigmoid(-v), 1.0f));
+            store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled));
+          }
+        });
+      }
+    }
+  });
 }
 
 template <class T>
@@ -296,6 +444,7 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
   const ActivationBackwardGeluWorkspace space(rows, N);
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
+    const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
@@ -305,35 +454,36 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
         const bool from_memory = rows * N * (2 * kBytes<T>) >= kBeyondCaches;
         for (int64_t row = 0; row < rows; ++row) {
           // One pass along n: fills d_y_scaled and d_x.
-          for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-            if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
-            if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
-            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
-                                                 to_value<T>(load(&bias[n], active))
-                                           : to_value<T>(load(&x[row * N + n], active));
-            const auto r = maximum(v, 0.0f);
-            const auto d_r = 2.0f * r;
-            const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
-                                         choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
-            store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
-            if (d_x != nullptr) store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here));
-          });
+          for_lines<kLanes32>(
+              around_caches, &d_x[row * N + n_first], n_first, n_end, [=](int64_t n, auto active) IN_SET {
+                if (from_memory) prefetch_row(&d_y[row * N + n], rows - row, rows, N, n_end - n_first);
+                if (from_memory) prefetch_row(&x[row * N + n], rows - row, rows, N, n_end - n_first);
+                const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                     to_value<T>(load(&bias[n], active))
+                                               : to_value<T>(load(&x[row * N + n], active));
+                const auto r = maximum(v, 0.0f);
+                const auto d_r = 2.0f * r;
+                const auto d_y_scaled_here = to_value<T>(load(&d_y[row * N + n], active)) *
+                                             choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
+                store(&d_y_scaled[row * n_part + n - n_first], active, d_y_scaled_here);
+                store_around(&d_x[row * N + n], active, to_stored<T>(d_y_scaled_here), around_caches);
+              });
         }
         for_lanes<kLanes32>(n_first, n_end, [=](int64_t n, auto active) IN_SET {
-          if (d_bias != nullptr) {
-            Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
-            if (bias != nullptr) {
-              sum_d_y_scaled = 0.0f;
-              // One pass along row: sum_d_y_scaled.
-              for (int64_t row = 0; row < rows; ++row) {
-                sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
-              }
+          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+          if (bias != nullptr) {
+            sum_d_y_scaled = 0.0f;
+            // One pass along row: sum_d_y_scaled.
+            for (int64_t row = 0; row < rows; ++row) {
+              sum_d_y_scaled += load(&d_y_scaled[row * n_part + n - n_first], active);
             }
-            store(&d_bias[n], active,
-                  to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
           }
+          store_around(&d_bias[n], active,
+                       to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)),
+                       around_caches);
         });
       }
+      if (around_caches) finish_stores();
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
@@ -351,28 +501,78 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
           const auto d_y_scaled_here = to_value<T>(load_every(&d_y[row * N + n], N, active)) *
                                        choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
           store(&d_y_scaled_per_row_n[row], active, d_y_scaled_here);
-          if (d_x != nullptr) store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
+          store_every(&d_x[row * N + n], N, active, to_stored<T>(d_y_scaled_here));
         });
-        if (d_bias != nullptr) {
-          float sum_d_y_scaled = 0.0f;
-          if (bias != nullptr) {
-            sum_d_y_scaled = 0.0f;
-            // One pass along row: sum_d_y_scaled.
-            for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
-              Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
-              for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
-                                  [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
-                                    sum_d_y_scaled_lanes +=
-                                        keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
-                                  });
-              sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
-            }
+        float sum_d_y_scaled = 0.0f;
+        if (bias != nullptr) {
+          sum_d_y_scaled = 0.0f;
+          // One pass along row: sum_d_y_scaled.
+          for (int64_t row_block = 0; row_block < rows; row_block += 4096) {
+            Sum<float, kLanes32> sum_d_y_scaled_lanes = 0.0f;
+            for_lanes<kLanes32>(row_block, smaller(row_block + 4096, rows),
+                                [=, &sum_d_y_scaled_lanes](int64_t row, auto active) IN_SET {
+                                  sum_d_y_scaled_lanes +=
+                                      keep(active, load(&d_y_scaled_per_row_n[row], active), 0.0f);
+                                });
+            sum_d_y_scaled += across(sum_d_y_scaled_lanes, Plus());
           }
-          d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
         }
+        d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
       }
     });
   }
+}
+
+// For calls that do not want all outputs.
+template <class T>
+void activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                              Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N) {
+  in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t n_first = 0; n_first < N; n_first += 256) {
+      for_lanes<kLanes32>(n_first, smaller(n_first + 256, N), [=](int64_t n, auto active) IN_SET {
+        if (d_bias != nullptr) {
+          Lanes<float, kLanes32> sum_d_y_scaled = 0.0f;
+          if (bias != nullptr) {
+            sum_d_y_scaled = 0.0f;
+            // One pass along row: sum_d_y_scaled.
+            for (int64_t row = 0; row < rows; ++row) {
+              const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                   to_value<T>(load(&bias[n], active))
+                                             : to_value<T>(load(&x[row * N + n], active));
+              const auto r = maximum(v, 0.0f);
+              const auto d_r = 2.0f * r;
+              const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                      choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
+              sum_d_y_scaled += d_y_scaled;
+            }
+          }
+          store(&d_bias[n], active,
+                to_stored<T>(bias != nullptr ? sum_d_y_scaled : Lanes<float, kLanes32>(0.0f)));
+        }
+      });
+    }
+  });
+  in_parallel(rows * N > 16384, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t n_first = 0; n_first < N; n_first += 4096) {
+        // One pass along n: fills d_x.
+        for_lanes<kLanes32>(n_first, smaller(n_first + 4096, N), [=](int64_t n, auto active) IN_SET {
+          if (d_x != nullptr) {
+            const auto v = bias != nullptr ? to_value<T>(load(&x[row * N + n], active)) +
+                                                 to_value<T>(load(&bias[n], active))
+                                           : to_value<T>(load(&x[row * N + n], active));
+            const auto r = maximum(v, 0.0f);
+            const auto d_r = 2.0f * r;
+            const auto d_y_scaled = to_value<T>(load(&d_y[row * N + n], active)) *
+                                    choose(v > 0.0f, d_r, choose(v == 0.0f, r, 0.0f));
+            store(&d_x[row * N + n], active, to_stored<T>(d_y_scaled));
+          }
+        });
+      }
+    }
+  });
 }
 
 // Checks the arguments, then runs.
@@ -387,15 +587,19 @@ int launch_activation_backward_relu_f32(const Stored<T>* x, const Stored<T>* bia
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
-  activation_backward_relu<T>(x, bias, d_y, d_x, d_bias, rows, N);
+  if (d_x != nullptr && d_bias != nullptr) {
+    activation_backward_relu<T>(x, bias, d_y, d_x, d_bias, rows, N);
+    return 0;
+  }
+  activation_backward_relu_in_part<T>(x, bias, d_y, d_x, d_bias, rows, N);
   return 0;
 }
 
 // Checks the arguments, then runs.
-template <class Space, class T, class Run>
+template <class Space, class T, class Run, class RunInPart>
 int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y, T* d_x, T* d_bias,
                                         int64_t rows, int64_t N, void* workspace, int64_t workspace_bytes,
-                                        Run run) {
+                                        Run run, RunInPart run_in_part) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, bias, {N}, kMayBeNull},
@@ -404,10 +608,14 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
                           {5, d_bias, {N}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
-  const Space space(rows, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, bias, d_y, d_x, d_bias, rows, N, memory.data, memory.threads);
+  if (d_x != nullptr && d_bias != nullptr) {
+    const Space space(rows, N);
+    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status != 0) return memory.status;
+    run(x, bias, d_y, d_x, d_bias, rows, N, memory.data, memory.threads);
+    return 0;
+  }
+  run_in_part(x, bias, d_y, d_x, d_bias, rows, N);
   return 0;
 }
 

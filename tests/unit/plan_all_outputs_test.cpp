@@ -50,6 +50,13 @@ TEST_CASE("where questions part loops, calls that want both have a plan without 
   CHECK(times(print(*plans.all), "present(") == 0);
 }
 
+TEST_CASE("what is heavy and serves outputs one by one is computed for each that is wanted, in loops of its own") {
+  const Plans plans = plans_of("real s = d * exp(x) * erf(x);\nd_x = s;\nd_w = sum(s, M);");
+  REQUIRE(plans.all);
+  CHECK(plans.asking.phases.size() == 2);
+  CHECK(times(print(plans.asking), "for N") == 2);
+}
+
 TEST_CASE("where nothing is shared all calls have one plan") {
   const Plans plans = plans_of("d_x = d * x;\nd_w = 0;");
   CHECK(times(print(plans.asking), "if present(d_x)") == 1);

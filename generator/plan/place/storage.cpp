@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "plan/index/access.h"
+#include "plan/index/asked.h"
 #include "plan/index/exprs.h"
 #include "plan/index/scopes.h"
 
@@ -83,7 +84,8 @@ struct Definition {
   const PlanNode *init = nullptr, *step = nullptr; // of a fold, unconditional as well
   AxisSet readers;                                 // the axes of statements that read it
   bool read_elsewhere = false;
-  bool read_often = false; // by statements with further loops around them
+  bool read_often = false;              // by statements with further loops around them
+  std::map<std::set<VarId>, int> asked; // the outputs that questions around readers are about: how many readers
 };
 
 class Recompute {
@@ -116,17 +118,19 @@ public:
 private:
   void define() {
     definitions_.assign(kernel_.vars.size(), {});
-    collect(program_, true);
+    collect(program_, true, {});
   }
 
-  void collect(const std::vector<PlanNode> &nodes, bool top) {
+  void collect(const std::vector<PlanNode> &nodes, bool top, const std::set<VarId> &asked) {
     for (const PlanNode &node : nodes) {
+      std::set<VarId> read_here;
       for (ExprId id : expressions_of(node))
         walk(kernel_, id, [&](ExprId at) {
           const Expr &e = kernel_.expr(at);
           if (e.op == Op::element)
             definitions_[e.ref].read_elsewhere = true;
           if (e.op == Op::read) {
+            read_here.insert(e.ref);
             Definition &read = definitions_[e.ref];
             read.readers |= node.lanes;
             read.read_often = read.read_often || !kernel_.vars[e.ref].axes.contains(node.lanes);
@@ -135,6 +139,8 @@ private:
           }
           return true;
         });
+      for (VarId var : read_here)
+        ++definitions_[var].asked[asked];
       for (VarId var : {node.target, node.partner}) {
         if (var == kNone)
           continue;
@@ -147,10 +153,19 @@ private:
           (node.kind == PlanNode::Kind::fold_init ? d.init : d.step) = &node;
       }
       const bool inner_top = top && node.kind == PlanNode::Kind::steps;
-      collect(node.body, inner_top);
-      collect(node.otherwise, false);
-      collect(node.step, false);
+      const bool branches = node.kind == PlanNode::Kind::branch;
+      const std::set<VarId> own = branches ? outputs_asked_for(kernel_, node.condition) : std::set<VarId>();
+      collect(node.body, inner_top, own.empty() ? asked : own);
+      collect(node.otherwise, false, asked);
+      collect(node.step, false, asked);
     }
+  }
+
+  // Is it read once each for outputs that are asked for one by one? Mostly one of them is wanted.
+  static bool serves_one_at_a_time(const Definition &d) {
+    return d.asked.size() > 1 && std::all_of(d.asked.begin(), d.asked.end(), [](const auto &readers) {
+             return !readers.first.empty() && readers.second == 1;
+           });
   }
 
   bool needs_buffer(VarId v) const { return is_buffer(plan_.storage[v].kind); }
@@ -165,7 +180,8 @@ private:
     if (kernel_.vars[v].kind != Var::Kind::local || d.assignments != 1 || !d.plain || d.read_elsewhere)
       return false;
     // A GPU computes anything faster than memory gives it back, as long as it does so once for each reader.
-    bool stable = is_light(kernel_, d.value) || (plan_.target == TargetKind::cuda && !d.read_often);
+    bool stable = is_light(kernel_, d.value) || (plan_.target == TargetKind::cuda && !d.read_often) ||
+                  (serves_one_at_a_time(d) && !d.read_often);
     walk(kernel_, d.value, [&](ExprId at) {
       const Expr &e = kernel_.expr(at);
       if (e.op == Op::read) {

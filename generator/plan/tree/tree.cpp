@@ -364,7 +364,7 @@ private:
     std::set<VarId> drawn;    // locals of absorbed statements: private to each iteration
     std::set<int> directions; // of scans
     std::set<VarId> turned;   // what comes of scans in the other direction, which go before
-    Meeting meeting;
+    Meeting meeting(kernel_, uses_);
     Touched inside(axis), behind(axis);
     for (size_t i = 0; i < items.size(); ++i) {
       const TreeItem &item = items[i];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/index/asked.h"
 #include "plan/index/exprs.h"
 #include "plan/index/order.h"
 
@@ -14,6 +15,12 @@ bool folds(const TreeItem &item, AxisId axis) {
 
 bool scans(const TreeItem &item, AxisId axis) {
   return item.node.kind == PlanNode::Kind::scan_step && item.node.axis == axis;
+}
+
+bool has_fold(const TreeItem &item) {
+  bool has = false;
+  for_each_node(item.node, [&](const PlanNode &n) { has = has || n.kind == PlanNode::Kind::fold_step; });
+  return has;
 }
 
 bool have_common_array(const TreeItem &a, const TreeItem &b) {
@@ -106,13 +113,36 @@ int direction_of(const PlanNode &node, AxisId axis) {
   return direction;
 }
 
+// The outputs that the question around it is about, if no local of it is used elsewhere.
+std::set<VarId> Meeting::served_alone(const TreeItem &item) const {
+  if (item.node.kind != PlanNode::Kind::branch)
+    return {};
+  std::map<VarId, int> inside;
+  for (const Access &a : item.accesses)
+    ++inside[a.var];
+  const bool shares = std::any_of(inside.begin(), inside.end(), [&](const auto &use) {
+    return kernel_.vars[use.first].kind == Var::Kind::local && use.second != uses_.at(use.first);
+  });
+  return shares ? std::set<VarId>() : outputs_asked_for(kernel_, item.node.condition);
+}
+
+bool Meeting::serves_another_output(const TreeItem &item) const {
+  const std::set<VarId> own = served_alone(item);
+  return !own.empty() && !served_.empty() && served_.count({}) == 0 && served_.count(own) == 0 &&
+         has_fold(item) != has_fold_;
+}
+
 bool Meeting::keeps_out(const TreeItem &item, AxisId axis) const {
+  if (serves_another_output(item))
+    return true;
   if (folds(item, axis))
     return scans_ && !reads_of(item, scanned_);
   return scans(item, axis) && folds_;
 }
 
 void Meeting::add(const TreeItem &item, AxisId axis) {
+  served_.insert(served_alone(item));
+  has_fold_ = has_fold_ || has_fold(item);
   folds_ = folds_ || folds(item, axis);
   scans_ = scans_ || scans(item, axis);
   if (scans(item, axis) || reads_of(item, scanned_))

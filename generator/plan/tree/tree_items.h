@@ -1,6 +1,7 @@
 // Statements that wait for their loops, and what the tree builder asks of them.
 #pragma once
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -40,14 +41,23 @@ std::set<size_t> read_behind(const std::vector<TreeItem> &items, const std::vect
 int direction_of(const PlanNode &node, AxisId axis);
 
 // Scans and folds of one long axis that stands alone: in one loop, one worker would do both. Apart, many share each.
+// Folds for one optional output and what fills another: mostly one is wanted, which goes through memory as suits it.
 class Meeting {
 public:
+  Meeting(const Kernel &kernel, const std::map<VarId, int> &uses) : kernel_(kernel), uses_(uses) {}
   bool keeps_out(const TreeItem &item, AxisId axis) const;
   void add(const TreeItem &item, AxisId axis);
 
 private:
-  bool folds_ = false, scans_ = false;
-  std::set<VarId> scanned_; // what comes of scans
+  std::set<VarId> served_alone(const TreeItem &item) const;
+  bool serves_another_output(const TreeItem &item) const;
+
+  const Kernel &kernel_;
+  const std::map<VarId, int> &uses_;   // how often the program uses each
+  bool folds_ = false, scans_ = false; // of the axis
+  bool has_fold_ = false;
+  std::set<VarId> scanned_;          // what comes of scans
+  std::set<std::set<VarId>> served_; // outputs of the members; none: what others may need
 };
 
 } // namespace kgen

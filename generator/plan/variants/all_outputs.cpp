@@ -1,16 +1,9 @@
 #include "plan/variants/all_outputs.h"
 
-#include <algorithm>
+#include "plan/index/asked.h"
 
 namespace kgen {
 namespace {
-
-bool asks_for_outputs(const Kernel &kernel, ExprId condition) {
-  const Expr &e = kernel.expr(condition);
-  if (e.op == Op::either)
-    return asks_for_outputs(kernel, e.args[0]) && asks_for_outputs(kernel, e.args[1]);
-  return e.op == Op::present && kernel.vars[e.ref].kind == Var::Kind::output;
-}
 
 // The loops and how many statements stand in each, whatever is asked around them.
 class Shape {
@@ -30,7 +23,7 @@ private:
   }
 
   void node(const PlanNode &n) {
-    if (n.kind == PlanNode::Kind::branch && asks_for_outputs(plan_.kernel, n.condition))
+    if (n.kind == PlanNode::Kind::branch && !outputs_asked_for(plan_.kernel, n.condition).empty())
       return list(n.body);
     text_ += std::to_string(static_cast<int>(n.kind));
     if (n.kind == PlanNode::Kind::loop)
