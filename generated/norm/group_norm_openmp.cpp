@@ -214,9 +214,12 @@ void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
         }
         // Puts the shares together, in order: sum_d_squared.
         for (int64_t c_share = 0; c_share < C_shares; ++c_share) {
-          const auto mean_apart = load(&sum_x_part[(c_share * B + b) * G + g], active) /
-                                      load(&count_before_part[(c_share * B + b) * G + g], active) -
-                                  sum_x / count_before;
+          const auto mean_apart =
+              choose(load(&count_before_part[(c_share * B + b) * G + g], active) > Value<T>(0),
+                     load(&sum_x_part[(c_share * B + b) * G + g], active) /
+                             load(&count_before_part[(c_share * B + b) * G + g], active) -
+                         sum_x / count_before,
+                     Value<T>(0));
           sum_d_squared +=
               (load(&sum_d_squared_part[(c_share * B + b) * G + g], active) +
                mean_apart * mean_apart * load(&count_before_part[(c_share * B + b) * G + g], active));

@@ -200,9 +200,12 @@ void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* be
         }
         // Puts the shares together, in order: sum_d_squared.
         for (int64_t hw_share = 0; hw_share < HW_shares; ++hw_share) {
-          const auto mean_apart = load(&sum_x_part[(hw_share * B + b) * C + c], active) /
-                                      load(&count_before_part[(hw_share * B + b) * C + c], active) -
-                                  sum_x / count_before;
+          const auto mean_apart =
+              choose(load(&count_before_part[(hw_share * B + b) * C + c], active) > Value<T>(0),
+                     load(&sum_x_part[(hw_share * B + b) * C + c], active) /
+                             load(&count_before_part[(hw_share * B + b) * C + c], active) -
+                         sum_x / count_before,
+                     Value<T>(0));
           sum_d_squared +=
               (load(&sum_d_squared_part[(hw_share * B + b) * C + c], active) +
                mean_apart * mean_apart * load(&count_before_part[(hw_share * B + b) * C + c], active));

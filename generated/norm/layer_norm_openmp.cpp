@@ -220,9 +220,11 @@ void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
       }
       // Puts the shares together, in order: sum_d_squared.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto mean_apart = load(&sum_x_part[n_share * rows + row], active) /
-                                    load(&count_before_part[n_share * rows + row], active) -
-                                sum_x / count_before;
+        const auto mean_apart = choose(load(&count_before_part[n_share * rows + row], active) > Value<T>(0),
+                                       load(&sum_x_part[n_share * rows + row], active) /
+                                               load(&count_before_part[n_share * rows + row], active) -
+                                           sum_x / count_before,
+                                       Value<T>(0));
         sum_d_squared += (load(&sum_d_squared_part[n_share * rows + row], active) +
                           mean_apart * mean_apart * load(&count_before_part[n_share * rows + row], active));
       }

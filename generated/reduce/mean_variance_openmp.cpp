@@ -160,9 +160,11 @@ void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, 
       }
       // Puts the shares together, in order: sum_d_squared.
       for (int64_t n_share = 0; n_share < N_shares; ++n_share) {
-        const auto mean_apart = load(&sum_x_part[n_share * M + m_index], active) /
-                                    load(&count_before_part[n_share * M + m_index], active) -
-                                sum_x / count_before;
+        const auto mean_apart = choose(load(&count_before_part[n_share * M + m_index], active) > S(0),
+                                       load(&sum_x_part[n_share * M + m_index], active) /
+                                               load(&count_before_part[n_share * M + m_index], active) -
+                                           sum_x / count_before,
+                                       S(0));
         sum_d_squared += (load(&sum_d_squared_part[n_share * M + m_index], active) +
                           mean_apart * mean_apart * load(&count_before_part[n_share * M + m_index], active));
       }

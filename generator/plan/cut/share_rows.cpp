@@ -400,14 +400,18 @@ private:
     return make_op(kernel_, Op::choose, type, {nothing, make_constant(kernel_, type, 0, 0), value});
   }
 
-  // mean of the share - mean
+  // mean of the share - mean; none where the share is empty, as those of rows shorter than others are
   ExprId distance(const FollowedTotal &f) {
     const Type type = kernel_.vars[f.total].type;
     const auto mean = [&](ExprId sum, ExprId seen) {
       return make_op(kernel_, Op::div, type, {sum, make_cast(kernel_, seen, type)});
     };
-    return make_op(kernel_, Op::sub, type,
-                   {mean(part(f.total), part(f.seen)), mean(make_read(kernel_, f.total), make_read(kernel_, f.seen))});
+    const ExprId none = make_constant(kernel_, type, 0, 0);
+    const ExprId apart =
+        make_op(kernel_, Op::sub, type,
+                {mean(part(f.total), part(f.seen)), mean(make_read(kernel_, f.total), make_read(kernel_, f.seen))});
+    const ExprId seen = make_cast(kernel_, part(f.seen), type);
+    return make_op(kernel_, Op::choose, type, {make_op(kernel_, Op::gt, Type::boolean, {seen, none}), apart, none});
   }
 
   // part + apart * apart * positions
