@@ -44,6 +44,7 @@ class Runner:
         self.cxx, self.flags, self.templates, self.race_flags = cxx, flags, templates, race_flags
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
+        self.decisions = []  # of the spec at hand, as behind --decide
         self.cases, self.elements, self.exact, self.undecided = 0, 0, 0, 0
 
     def run(self, command, limit, **environment):
@@ -55,8 +56,15 @@ class Runner:
             return None, "", ""
         return done.returncode, done.stdout, done.stderr
 
+    def legal_decisions(self):
+        """Key, least and greatest value of each number of a plan."""
+        _, page, _ = self.run([self.kgen, "reference", "decisions"], HANG_S)
+        return [(row[1], int(row[2]), int(row[3])) for row in
+                re.finditer(r"^\| `(\w+)` \| [^|]+ \| \d+ \| (?:.* from )?(\d+) to (\d+) \|", page, re.M)]
+
     def common(self):
-        return ["--templates", self.templates] if self.templates else []
+        pinned = [word for decision in self.decisions for word in ("--decide", decision)]
+        return pinned + (["--templates", self.templates] if self.templates else [])
 
     def plan(self, path):
         """The plans as text, or why there are none."""
