@@ -16,6 +16,15 @@ constexpr size_t kMostWithOthers = 8; // so many at most where conditions of oth
 Truth negate(Truth t) { return t == Truth::unknown ? t : t == Truth::yes ? Truth::no : Truth::yes; }
 Truth truth_of(bool b) { return b ? Truth::yes : Truth::no; }
 
+// What is known of one of two that are the same is known of both.
+bool agree(Truth &a, Truth &b) {
+  if (a == Truth::unknown)
+    a = b;
+  else if (b == Truth::unknown)
+    b = a;
+  return a == b;
+}
+
 // The entry as the step before or behind has it.
 Size moved(const Size &size, const std::string &grid, int by) {
   return rewrite(size, [&](const Size &node) -> std::optional<Size> {
@@ -52,6 +61,7 @@ bool ends(const Scenario &scenario, uint64_t steps, VarId window) {
 Conditions::Conditions(const Context &context) : context_(context), kernel_(context.kernel) {
   note_locals();
   note_changes();
+  note_windows_alike();
   note_conditions();
 }
 
@@ -235,6 +245,21 @@ void Conditions::note_changes() {
   });
 }
 
+// By where they lie, whatever the arrays are: what is whole stays.
+void Conditions::note_windows_alike() {
+  const auto places = [&](VarId output) {
+    std::vector<std::pair<Size, Size>> out;
+    for (const Dim &dim : context_.var(output).dims)
+      if (!dim.whole)
+        out.emplace_back(dim.start, dim.block);
+    return out;
+  };
+  for (VarId a = 0; a < static_cast<VarId>(kernel_.vars.size()); ++a)
+    for (VarId b = 0; b < a; ++b)
+      if (context_.is_output(a) && context_.is_output(b) && places(a) == places(b))
+        alike_.emplace_back(a, b);
+}
+
 // All that tells two conditions apart: numbers by their bits, for texts of small ones are alike.
 std::string Conditions::text(ExprId id) const {
   const Expr &expr = kernel_.expr(bare(id));
@@ -369,6 +394,9 @@ std::optional<Scenario> Conditions::make(uint64_t bits) const {
   for (size_t v = 0; v < kernel_.vars.size(); ++v)
     if (context_.is_output(static_cast<VarId>(v)) && (!window(static_cast<VarId>(v), s.first, s.window_first[v]) ||
                                                       !window(static_cast<VarId>(v), s.last, s.window_last[v])))
+      return std::nullopt;
+  for (const auto &[a, b] : alike_)
+    if (!agree(s.window_first[a], s.window_first[b]) || !agree(s.window_last[a], s.window_last[b]))
       return std::nullopt;
   return s;
 }

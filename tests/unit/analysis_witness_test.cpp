@@ -46,6 +46,27 @@ TEST_CASE("the entry that picks a window tells where it begins and ends") {
   CHECK(!refused(row_sums("bool begins = first(s) && row[s] != row[s - 1];\n" + work), "undefined_read").empty());
 }
 
+TEST_CASE("windows that begin at the same places begin in the same steps") {
+  const auto totals = [](const std::string &conditions, const std::string &place) {
+    return R"toml(kernel = "k"
+tables.row = { type = "i32[S]", sorted = true, range = "G" }
+inputs.x = { type = "f32[S, D]", block = ["squeeze", "whole"], index = ["s", 0] }
+outputs.y = { type = "f32[G, D]", block = ["squeeze", "whole"], index = ["row[s]", 0], partial = true }
+outputs.n = { type = "i32[G]", block = ["squeeze"], index = [")toml" +
+           place + R"toml("], partial = true, overwrite = true }
+grid.s = { size = "S", semantics = "arbitrary" }
+body = '''
+)toml" + conditions +
+           "if (begins) {\n  y = 0;\n  n = 0;\n}\ny += x;\nn += 1;\nif (ends) y = y / n;\n'''\n";
+  };
+  const std::string by_entries =
+      "bool begins = first(s) || row[s] != row[s - 1];\nbool ends = last(s) || row[s] != row[s + 1];\n";
+  const std::string by_windows = "bool begins = first(y);\nbool ends = last(n);\n";
+  legal(totals(by_entries, "row[s]"));
+  legal(totals(by_windows, "row[s]"));
+  CHECK(!refused(totals(by_windows, "min(s, G - 1)"), "undefined_read").empty());
+}
+
 TEST_CASE("a condition that is asked twice comes out the same") {
   const auto spec = [](const std::string &second) {
     return "kernel = \"k\"\nscalars.a = \"i32\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = '''\n"
