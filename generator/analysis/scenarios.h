@@ -79,7 +79,7 @@ private:
   const Kernel &kernel_;
   std::map<VarId, ExprId> named_; // locals that are set once, to what is the same all through a step
   std::map<ExprId, Change> changes_;
-  std::vector<std::pair<VarId, VarId>> alike_; // outputs whose windows begin, and end, in the same steps
+  std::vector<std::pair<VarId, VarId>> alike_;            // outputs whose windows begin, and end, in the same steps
   std::map<ExprId, std::pair<std::string, bool>> others_; // the text, and whether it is its negation that is asked
   std::vector<Question> free_;
 };
