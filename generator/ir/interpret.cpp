@@ -105,19 +105,34 @@ Tensor Run::eval_whole(ExprId id) {
     int64_t base = 0;
     for (AxisId axis : axes.list())
       base += (box_[axis].lo - entry[axis].lo) * out.stride_of(axis);
-    Loop loop(axes, box_);
-    int o = loop.add(out), p = loop.add(part);
-    loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
-      for (int64_t i = 0; i < n; ++i) {
-        int64_t to = base + at[o] + i * stride[o], from = at[p] + i * stride[p];
-        buffer->values[to] = part.data[from];
-        if (reference_) {
-          buffer->magnitudes[to] = part.magnitudes[from];
-          buffer->flags[to] = part.flags[from];
-        }
-      }
-    });
+    copy_lanes(part, out, *buffer, base);
   });
+  return out;
+}
+
+// Of the current box, to those from `base` on in the memory of `out`.
+void Run::copy_lanes(const Tensor &part, const Tensor &out, Buffer &buffer, int64_t base) {
+  Loop loop(out.axes, box_);
+  int o = loop.add(out), p = loop.add(part);
+  loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t to = base + at[o] + i * stride[o], from = at[p] + i * stride[p];
+      buffer.values[to] = part.data[from];
+      if (reference_) {
+        buffer.magnitudes[to] = part.magnitudes[from];
+        buffer.flags[to] = part.flags[from];
+      }
+    }
+  });
+}
+
+// A read may be a view of memory, which changes when that is written.
+Tensor Run::copied(const Tensor &t) {
+  Buffer *buffer;
+  int64_t lanes;
+  Tensor out = new_tensor(t.axes, buffer, lanes);
+  work(lanes);
+  copy_lanes(t, out, *buffer, 0);
   return out;
 }
 

@@ -130,6 +130,8 @@ private:
   // expressions: the value over the current box
   Tensor eval(ExprId id);
   Tensor eval_whole(ExprId id); // by chunks where that saves memory
+  void copy_lanes(const Tensor &part, const Tensor &out, Buffer &buffer, int64_t base);
+  Tensor copied(const Tensor &t);
   Tensor eval_to(ExprId id, Type type, bool floating);
   Tensor constant(ExprId id);
   Tensor scalar_op(const Expr &e);

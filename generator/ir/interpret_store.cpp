@@ -43,22 +43,7 @@ Tensor Run::apart_from(const Storage &storage, const Tensor &t) {
   const Value *begin = storage.values.data();
   if (before(t.data, begin) || !before(t.data, begin + storage.values.size()))
     return t;
-  Buffer *buffer;
-  int64_t lanes;
-  Tensor out = new_tensor(t.axes, buffer, lanes);
-  Loop loop(t.axes, box_);
-  const int o = loop.add(out), from = loop.add(t);
-  loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
-    for (int64_t i = 0; i < n; ++i) {
-      const int64_t lane = at[from] + i * stride[from];
-      buffer->values[at[o] + i] = t.data[lane];
-      if (reference_) {
-        buffer->magnitudes[at[o] + i] = t.magnitudes[lane];
-        buffer->flags[at[o] + i] = t.flags[lane];
-      }
-    }
-  });
-  return out;
+  return copied(t);
 }
 
 void Run::assign(const Stmt &s) {
