@@ -46,19 +46,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     for (Index n = Index(j * 128) + Index(threadIdx.x); n < smaller(j * 128 + 128, N);
          n += Index(blockDim.x)) {
       for (Index s = 0; s < S; ++s) {
-        if (!(K <= 0 ? 1 : int64_t(table_at(col, s, S)) * 64 < K)) {
+        if (!(K <= 0 ? 1 : N <= 0 ? 1 : int64_t(table_at(col, s, S)) * 64 < K)) {
           note_status(table_status, status_of(KGEN_WINDOW, 4));
           continue;
         }
-        if (!(int64_t(table_at(col, s, S)) * 64 + 64 > 0)) {
+        if (!(K <= 0 ? 1 : N <= 0 ? 1 : int64_t(table_at(col, s, S)) * 64 + 64 > 0)) {
           note_status(table_status, status_of(KGEN_WINDOW, 4));
           continue;
         }
-        if (!(M <= 0 ? 1 : int64_t(table_at(row, s, S)) * 64 < M)) {
+        if (!(M <= 0 ? 1 : N <= 0 ? 1 : int64_t(table_at(row, s, S)) * 64 < M)) {
           note_status(table_status, status_of(KGEN_WINDOW, 5));
           continue;
         }
-        if (!(int64_t(table_at(row, s, S)) * 64 + 64 > 0)) {
+        if (!(M <= 0 ? 1 : N <= 0 ? 1 : int64_t(table_at(row, s, S)) * 64 + 64 > 0)) {
           note_status(table_status, status_of(KGEN_WINDOW, 5));
           continue;
         }

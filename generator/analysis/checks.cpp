@@ -311,12 +311,10 @@ private:
       guard.argument = var.name;
       guard.message = "a window of " + var.name + " lies outside";
       const auto add = [&](const Size &condition) {
-        guard.condition = where_it_exists(kernel_, dim.start, condition, Size::integer(1));
+        guard.condition = unless_empty(var, where_it_exists(kernel_, dim.start, condition, Size::integer(1)));
         context_.facts.guards.push_back(guard);
       };
-      const Size begins_inside = Size::make(Size::Op::less, {dim.start, dim.extent});
-      // Along an empty axis a step has no lanes, but it runs; one element that is picked must be there.
-      add(dim.axis == kNone ? begins_inside : unless_empty(dim.extent, begins_inside));
+      add(Size::make(Size::Op::less, {dim.start, dim.extent}));
       add(Size::make(Size::Op::greater, {Size::make(Size::Op::add, {dim.start, dim.block}), Size::integer(0)}));
     }
   }

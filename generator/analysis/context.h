@@ -81,6 +81,13 @@ inline Size unless_empty(const Size &extent, const Size &condition) {
   return Size::make(Size::Op::choose,
                     {Size::make(Size::Op::less_equal, {extent, Size::integer(0)}), Size::integer(1), condition});
 }
+// Nothing is asked of windows of an array without elements.
+inline Size unless_empty(const Var &var, Size condition) {
+  for (auto dim = var.dims.rbegin(); dim != var.dims.rend(); ++dim)
+    if (!dim->extent.is_integer())
+      condition = unless_empty(dim->extent, condition);
+  return condition;
+}
 
 // Each judges one thing for all operands.
 void judge_bounds(Context &context);

@@ -101,14 +101,6 @@ std::vector<Size> extents_of(const Var &var) {
   return out;
 }
 
-// Nothing is asked of windows of an array without elements.
-Size unless_empty(const Var &var, Size condition) {
-  std::vector<Size> extents = extents_of(var);
-  for (auto extent = extents.rbegin(); extent != extents.rend(); ++extent)
-    condition = analysis::unless_empty(*extent, condition);
-  return condition;
-}
-
 // A window that follows from the grid's own blocking of its axis.
 bool follows_axis(const Kernel &kernel, const Dim &dim) {
   if (dim.axis == kNone || kernel.axes[dim.axis].grid == kNone)
