@@ -186,8 +186,8 @@ std::string compile_command(const fs::path &folder, const std::string &kernel, c
 // both, and a page that nobody may touch directly beside it on the other.
 class CallFrame {
 public:
-  CallFrame(const Kernel &kernel, const RunInput &input, const NativeRunOptions &options)
-      : kernel_(kernel), input_(input), options_(options) {}
+  CallFrame(const Kernel &kernel, const RunInput &input, const NativeRunOptions &options, bool has_table_status)
+      : kernel_(kernel), input_(input), options_(options), has_table_status_(has_table_status) {}
   ~CallFrame() {
     if (region_)
       ::munmap(region_, bytes_);
@@ -206,6 +206,8 @@ public:
       for (int64_t stride : slot.stride_arguments)
         add_number(stride);
     end_ = pointers_.size();
+    if (has_table_status_)
+      add_table_status();
     pointers_.resize(end_ + kSpareArguments);
     integers_.resize(pointers_.size());
     numbers_.resize(pointers_.size());
@@ -216,7 +218,14 @@ public:
   const int64_t *integers() const { return integers_.data(); }
   const double *numbers() const { return numbers_.data(); }
   size_t first_size() const { return first_size_; }
-  size_t end() const { return end_; } // where workspace, table status and stream follow
+  size_t end() const { return end_ + (has_table_status_ ? 1 : 0); } // where workspace and stream follow
+
+  int table_status() const {
+    int32_t status = 0;
+    if (has_table_status_)
+      std::memcpy(&status, region_ + slots_.back().offset, sizeof(status));
+    return status;
+  }
 
   // Empty, or which array was overrun or changed.
   std::string damage() const {
@@ -234,7 +243,7 @@ public:
 
   void collect(std::map<std::string, Array> &outputs) const {
     for (const Slot &slot : slots_) {
-      if (slot.constant || !slot.present)
+      if (slot.constant || !slot.present || slot.argument == end_)
         continue;
       Array array{slot.type, slot.shape, {}};
       array.bytes.resize(array.elements() * bytes_of(slot.type));
@@ -307,6 +316,17 @@ private:
     settle(slot, strided, held);
     slots_.push_back(std::move(slot));
     return true;
+  }
+
+  void add_table_status() {
+    Slot slot;
+    slot.name = "table_status";
+    slot.type = Type::i32;
+    slot.argument = pointers_.size();
+    slot.bytes = sizeof(int32_t);
+    slot.before.assign(slot.bytes, 0);
+    slots_.push_back(std::move(slot));
+    add_number(0);
   }
 
   const Array *find(const Var &var) const {
@@ -400,6 +420,7 @@ private:
   const Kernel &kernel_;
   const RunInput &input_;
   const NativeRunOptions &options_;
+  const bool has_table_status_;
   std::vector<Slot> slots_;
   std::vector<void *> pointers_;
   std::vector<int64_t> integers_;
@@ -526,7 +547,7 @@ std::unique_ptr<NativeKernel> NativeKernel::build(const Compiled &compiled, cons
 
 NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, const NativeRunOptions &options) const {
   NativeResult result;
-  CallFrame frame(kernel, input, options);
+  CallFrame frame(kernel, input, options, target_ == NativeTarget::cuda_model && has_device_tables(kernel));
   if (std::string fault; !frame.prepare(fault)) {
     result.error = "cannot be called: " + fault;
     return result;
@@ -543,9 +564,8 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
     ::mallopt(M_PERTURB, 0x21 + 0x30 * options.threads); // what the launcher allocates is full of some byte, too
     if (options.threads > 0)
       threads(options.threads);
-    const bool table_status = target_ == NativeTarget::cuda_model && has_device_tables(kernel);
-    return call(frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(),
-                frame.end() + (table_status ? 1 : 0), options.workspace);
+    return call(frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(), frame.end(),
+                options.workspace);
   });
   if (result.error.empty() && result.status < 0) {
     result.error = "wrote outside the workspace";
@@ -553,8 +573,9 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
   }
   if (result.error.empty())
     result.error = frame.damage();
-  if (result.status != 0)
-    result.message = explain(result.status);
+  result.table_status = frame.table_status();
+  if (result.status != 0 || result.table_status != 0)
+    result.message = explain(result.status != 0 ? result.status : result.table_status);
   frame.collect(result.outputs);
   return result;
 }

@@ -30,9 +30,10 @@ struct NativeRunOptions {
 };
 
 struct NativeResult {
-  std::string error;   // did not build, crashed, hung, wrote outside; empty: it returned
-  int status = 0;      // what the launcher returned
-  std::string message; // of a status other than 0
+  std::string error;    // did not build, crashed, hung, wrote outside; empty: it returned
+  int status = 0;       // what the launcher returned
+  int table_status = 0; // what a GPU found wrong in tables
+  std::string message;  // of a status other than 0, else of such a table status
   std::map<std::string, Array> outputs;
 };
 

@@ -188,6 +188,8 @@ int run_native(const Options &options, const Compiled &compiled, const Kernel &k
     return complain("the emitted code " + result.error, kDrift);
   if (result.status != 0)
     return complain("the launcher returned " + std::to_string(result.status) + ": " + result.message, kDrift);
+  if (result.table_status != 0)
+    return complain("table_status is " + std::to_string(result.table_status) + ": " + result.message, kDrift);
   outputs = std::move(result.outputs);
   return kOk;
 }

@@ -54,6 +54,7 @@ struct ReferenceOutput {
 // What ends a run.
 enum class Fault {
   none,
+  repeats,       // a table that is declared unique
   refused,       // sizes, tables or arguments that launchers refuse
   table_outside, // a table is read outside its extent by a window or grid size
   outside,       // a window has no element inside its array

@@ -100,7 +100,7 @@ void SizeContext::check_facts(const Table &table, const TableData &data) const {
   if (table.sorted && sorted != data.values)
     fail("table " + table.name + " is declared sorted and is not", table.place);
   if (table.unique && std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-    fail("table " + table.name + " is declared unique and repeats an entry", table.place);
+    fail("table " + table.name + " is declared unique and repeats an entry", table.place, Fault::repeats);
   if (!table.range || sorted.empty())
     return;
   int64_t range = evaluate(*table.range);
