@@ -28,24 +28,28 @@ __global__ void __launch_bounds__(256)
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  if (d_bias != nullptr) {
+    float sum_d_y_scaled = 0.0f;
+    if (bias != nullptr) {
+      sum_d_y_scaled = 0.0f;
+      // One pass along row: sum_d_y_scaled.
+      for (Index row = 0; row < rows; ++row) {
+        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                        : to_value<T>(x[row * N + n]);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+        sum_d_y_scaled += d_y_scaled;
+      }
+    }
+    d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+  }
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -55,24 +59,28 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                           Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -96,9 +104,8 @@ cudaError_t activation_backward_relu(const Stored<T>* x, const Stored<T>* bias, 
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    activation_backward_relu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                  const Stored<T>* d_y, Stored<T>* d_bias, Index rows,
-                                                  Index N) {
+    activation_backward_gelu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
@@ -110,68 +117,22 @@ __global__ void __launch_bounds__(256)
       for (Index row = 0; row < rows; ++row) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
-        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
+                                                                  0.3989423f * v * expf(-0.5f * v * v));
         sum_d_y_scaled += d_y_scaled;
       }
     }
     d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
   }
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_relu_in_part_part2_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                  const Stored<T>* d_y, Stored<T>* d_x, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  if (d_x != nullptr) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * float(v > 0.0f ? 1 : 0);
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                             cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_backward_relu_in_part_part1_kernel<Index, T>,
-                                       ceil_div(N, 256), 256, 0, stream, x, bias, d_y, d_bias, rows, N))
-    return error;
-  return launch(activation_backward_relu_in_part_part2_kernel<Index, T>, ceil_div(rows * N, 256), 256, 0,
-                stream, x, bias, d_y, d_x, rows, N);
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_gelu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
                                (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
-                             (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -181,26 +142,30 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                           Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
+                                                                    0.3989423f * v * expf(-0.5f * v * v));
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
                                                                   0.3989423f * v * expf(-0.5f * v * v));
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
-                               (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -224,9 +189,8 @@ cudaError_t activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, 
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    activation_backward_gelu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                  const Stored<T>* d_y, Stored<T>* d_bias, Index rows,
-                                                  Index N) {
+    activation_backward_silu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
+                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
@@ -238,68 +202,20 @@ __global__ void __launch_bounds__(256)
       for (Index row = 0; row < rows; ++row) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
-        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (0.5f * (1.0f + erff(0.70710677f * v)) +
-                                                                  0.3989423f * v * expf(-0.5f * v * v));
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
         sum_d_y_scaled += d_y_scaled;
       }
     }
     d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
   }
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_gelu_in_part_part2_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                  const Stored<T>* d_y, Stored<T>* d_x, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  if (d_x != nullptr) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) *
-                             (0.5f * (1.0f + erff(0.70710677f * v)) + 0.3989423f * v * expf(-0.5f * v * v));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                             cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_backward_gelu_in_part_part1_kernel<Index, T>,
-                                       ceil_div(N, 256), 256, 0, stream, x, bias, d_y, d_bias, rows, N))
-    return error;
-  return launch(activation_backward_gelu_in_part_part2_kernel<Index, T>, ceil_div(rows * N, 256), 256, 0,
-                stream, x, bias, d_y, d_x, rows, N);
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_silu_part1_kernel(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                          Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -309,24 +225,28 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                           Stored<T>* d_x, Stored<T>* d_bias, Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -350,9 +270,9 @@ cudaError_t activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, 
 
 template <class Index, class T>
 __global__ void __launch_bounds__(256)
-    activation_backward_silu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                  const Stored<T>* d_y, Stored<T>* d_bias, Index rows,
-                                                  Index N) {
+    activation_backward_squared_relu_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
+                                                  const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
+                                                  Index rows, Index N) {
   const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
   if (item >= N) return;
   const Index n = item;
@@ -364,71 +284,24 @@ __global__ void __launch_bounds__(256)
       for (Index row = 0; row < rows; ++row) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
-        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
+        const float r = maximum(v, 0.0f);
+        const float d_r = 2.0f * r;
+        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
         sum_d_y_scaled += d_y_scaled;
       }
     }
     d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
   }
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_silu_in_part_part2_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                  const Stored<T>* d_y, Stored<T>* d_x, Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  if (d_x != nullptr) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (sigmoid(v) * (1.0f + v * sigmoid(-v)));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
-                                             Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                             cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_backward_silu_in_part_part1_kernel<Index, T>,
-                                       ceil_div(N, 256), 256, 0, stream, x, bias, d_y, d_bias, rows, N))
-    return error;
-  return launch(activation_backward_silu_in_part_part2_kernel<Index, T>, ceil_div(rows * N, 256), 256, 0,
-                stream, x, bias, d_y, d_x, rows, N);
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_squared_relu_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                  const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
-                                                  Index rows, Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  float sum_d_y_scaled = 0.0f;
-  if (bias != nullptr) {
-    sum_d_y_scaled = 0.0f;
-    // One pass along row: sum_d_y_scaled.
-    for (Index row = 0; row < rows; ++row) {
+  // One pass along row: fills d_x.
+  for (Index row = 0; row < rows; ++row) {
+    if (d_x != nullptr) {
       const float v =
           bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
       const float r = maximum(v, 0.0f);
       const float d_r = 2.0f * r;
       const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-      sum_d_y_scaled += d_y_scaled;
+      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
-  }
-  d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  // One pass along row: fills d_x.
-  for (Index row = 0; row < rows; ++row) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float r = maximum(v, 0.0f);
-    const float d_r = 2.0f * r;
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
   }
 }
 
@@ -439,28 +312,32 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
                                                   Index rows, Index N) {
   for (Index item = Index(blockIdx.x); item < N; item += Index(gridDim.x)) {
     const Index n = item;
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      float sum_d_y_scaled_own = 0.0f;
-      for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+    if (d_bias != nullptr) {
+      float sum_d_y_scaled = 0.0f;
+      if (bias != nullptr) {
+        sum_d_y_scaled = 0.0f;
+        float sum_d_y_scaled_own = 0.0f;
+        for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+          const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
+                                          : to_value<T>(x[row * N + n]);
+          const float r = maximum(v, 0.0f);
+          const float d_r = 2.0f * r;
+          const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
+          sum_d_y_scaled_own += d_y_scaled;
+        }
+        sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
+      }
+      if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
+    }
+    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
+      if (d_x != nullptr) {
         const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
                                         : to_value<T>(x[row * N + n]);
         const float r = maximum(v, 0.0f);
         const float d_r = 2.0f * r;
         const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-        sum_d_y_scaled_own += d_y_scaled;
+        d_x[row * N + n] = to_stored<T>(d_y_scaled);
       }
-      sum_d_y_scaled = sum_d_y_scaled + block_fold(sum_d_y_scaled_own, Plus());
-    }
-    if (threadIdx.x == 0) d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-    for (Index row = Index(threadIdx.x); row < rows; row += Index(blockDim.x)) {
-      const float v =
-          bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-      const float r = maximum(v, 0.0f);
-      const float d_r = 2.0f * r;
-      const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-      d_x[row * N + n] = to_stored<T>(d_y_scaled);
     }
   }
 }
@@ -483,67 +360,10 @@ cudaError_t activation_backward_squared_relu(const Stored<T>* x, const Stored<T>
   return cudaSuccess;
 }
 
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_squared_relu_in_part_part1_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                          const Stored<T>* d_y, Stored<T>* d_bias, Index rows,
-                                                          Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= N) return;
-  const Index n = item;
-  if (d_bias != nullptr) {
-    float sum_d_y_scaled = 0.0f;
-    if (bias != nullptr) {
-      sum_d_y_scaled = 0.0f;
-      // One pass along row: sum_d_y_scaled.
-      for (Index row = 0; row < rows; ++row) {
-        const float v = bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n])
-                                        : to_value<T>(x[row * N + n]);
-        const float r = maximum(v, 0.0f);
-        const float d_r = 2.0f * r;
-        const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-        sum_d_y_scaled += d_y_scaled;
-      }
-    }
-    d_bias[n] = to_stored<T>(bias != nullptr ? sum_d_y_scaled : 0.0f);
-  }
-}
-
-template <class Index, class T>
-__global__ void __launch_bounds__(256)
-    activation_backward_squared_relu_in_part_part2_kernel(const Stored<T>* x, const Stored<T>* bias,
-                                                          const Stored<T>* d_y, Stored<T>* d_x, Index rows,
-                                                          Index N) {
-  const Index item = Index(blockIdx.x) * 256 + Index(threadIdx.x);
-  if (item >= rows * N) return;
-  const Index row = Index(item / N);
-  const Index n = Index(item % N);
-  if (d_x != nullptr) {
-    const float v =
-        bias != nullptr ? to_value<T>(x[row * N + n]) + to_value<T>(bias[n]) : to_value<T>(x[row * N + n]);
-    const float r = maximum(v, 0.0f);
-    const float d_r = 2.0f * r;
-    const float d_y_scaled = to_value<T>(d_y[row * N + n]) * (v > 0.0f ? d_r : (v == 0.0f ? r : 0.0f));
-    d_x[row * N + n] = to_stored<T>(d_y_scaled);
-  }
-}
-
-template <class Index, class T>
-cudaError_t activation_backward_squared_relu_in_part(const Stored<T>* x, const Stored<T>* bias,
-                                                     const Stored<T>* d_y, Stored<T>* d_x, Stored<T>* d_bias,
-                                                     int64_t rows, int64_t N, cudaStream_t stream) {
-  if (const cudaError_t error = launch(activation_backward_squared_relu_in_part_part1_kernel<Index, T>,
-                                       ceil_div(N, 256), 256, 0, stream, x, bias, d_y, d_bias, rows, N))
-    return error;
-  return launch(activation_backward_squared_relu_in_part_part2_kernel<Index, T>, ceil_div(rows * N, 256), 256,
-                0, stream, x, bias, d_y, d_x, rows, N);
-}
-
 // Checks the arguments, then runs.
-template <class T, class Run, class RunWide, class RunInPart, class RunInPartWide>
+template <class T, class Run, class RunWide>
 int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, T* d_bias, int64_t rows,
-                               int64_t N, void* stream, Run run, RunWide run_wide, RunInPart run_in_part,
-                               RunInPartWide run_in_part_wide) {
+                               int64_t N, void* stream, Run run, RunWide run_wide) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return status;
   const Array arrays[] = {{1, x, {rows, N}},
                           {2, bias, {N}, kMayBeNull},
@@ -554,12 +374,8 @@ int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, 
   if (N == 0) return 0;
   const bool small = larger(rows * N, N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  if (d_x != nullptr && d_bias != nullptr) {
-    return cuda_status(small ? run(x, bias, d_y, d_x, d_bias, rows, N, queue)
-                             : run_wide(x, bias, d_y, d_x, d_bias, rows, N, queue));
-  }
-  return cuda_status(small ? run_in_part(x, bias, d_y, d_x, d_bias, rows, N, queue)
-                           : run_in_part_wide(x, bias, d_y, d_x, d_bias, rows, N, queue));
+  return cuda_status(small ? run(x, bias, d_y, d_x, d_bias, rows, N, queue)
+                           : run_wide(x, bias, d_y, d_x, d_bias, rows, N, queue));
 }
 
 }  // namespace
@@ -569,10 +385,9 @@ int launch_activation_backward(const T* x, const T* bias, const T* d_y, T* d_x, 
   extern "C" int activation_backward_##NAME##_cuda(const STORED* x, const STORED* bias, const STORED* d_y, \
                                                    STORED* d_x, STORED* d_bias, int64_t rows, int64_t N,   \
                                                    void* stream) {                                         \
-    return launch_activation_backward(                                                                     \
-        x, bias, d_y, d_x, d_bias, rows, N, stream, activation_backward_##KERNEL<int32_t, T>,              \
-        activation_backward_##KERNEL<int64_t, T>, activation_backward_##KERNEL##_in_part<int32_t, T>,      \
-        activation_backward_##KERNEL##_in_part<int64_t, T>);                                               \
+    return launch_activation_backward(x, bias, d_y, d_x, d_bias, rows, N, stream,                          \
+                                      activation_backward_##KERNEL<int32_t, T>,                            \
+                                      activation_backward_##KERNEL<int64_t, T>);                           \
   }
 ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, float, relu, float)
 ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)

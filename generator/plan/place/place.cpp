@@ -31,9 +31,8 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
   int rounds = 0;
   do {
     prune(plan.kernel, program);
-    const Numbers numbers = target == TargetKind::openmp ? Numbers::before : Numbers::inside;
     plan.phases =
-        make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program, Fusion::greedy, numbers), target);
+        make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program, Fusion::greedy, target), target);
     place_variables(plan);
   } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program, recomputing)); // makes new variables
   return plan;

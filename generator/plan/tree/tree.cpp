@@ -19,8 +19,8 @@ namespace {
 
 class Builder {
 public:
-  Builder(Kernel &kernel, const std::vector<AxisId> &order, Fusion fusion, Numbers numbers)
-      : kernel_(kernel), order_(order), fusion_(fusion), numbers_(numbers), limits_(kernel) {}
+  Builder(Kernel &kernel, const std::vector<AxisId> &order, Fusion fusion, TargetKind target)
+      : kernel_(kernel), order_(order), fusion_(fusion), target_(target), limits_(kernel) {}
 
   std::vector<PlanNode> build(std::vector<PlanNode> program) {
     uses_.clear();
@@ -287,7 +287,7 @@ private:
 
   // A local that all lanes share, computed by plain statements: each iteration may compute it for itself.
   bool absorbable(const TreeItem &item) const {
-    bool plain = !item.jumps && !(numbers_ == Numbers::before && is_number(item));
+    bool plain = !item.jumps && !(target_ == TargetKind::openmp && is_number(item));
     for_each_node(item.node, [&](const PlanNode &n) {
       if (n.kind == PlanNode::Kind::fold_step || n.kind == PlanNode::Kind::fold_init ||
           n.kind == PlanNode::Kind::scan_step || n.kind == PlanNode::Kind::scan_init ||
@@ -364,7 +364,7 @@ private:
     std::set<VarId> drawn;    // locals of absorbed statements: private to each iteration
     std::set<int> directions; // of scans
     std::set<VarId> turned;   // what comes of scans in the other direction, which go before
-    Meeting meeting(kernel_, uses_);
+    Meeting meeting(kernel_, uses_, target_);
     Touched inside(axis), behind(axis);
     for (size_t i = 0; i < items.size(); ++i) {
       const TreeItem &item = items[i];
@@ -530,7 +530,7 @@ private:
   Kernel &kernel_;
   const std::vector<AxisId> &order_;
   const Fusion fusion_;
-  const Numbers numbers_;
+  const TargetKind target_;
   std::map<VarId, int> uses_, settings_; // of each variable
   Limits limits_;
 };
@@ -563,8 +563,8 @@ std::vector<AxisId> memory_order(const Kernel &kernel) {
 }
 
 std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
-                                 Fusion fusion, Numbers numbers) {
-  return Builder(kernel, order, fusion, numbers).build(std::move(program));
+                                 Fusion fusion, TargetKind target) {
+  return Builder(kernel, order, fusion, target).build(std::move(program));
 }
 
 bool is_parallel_loop(const PlanNode &node) {

@@ -9,12 +9,11 @@ namespace kgen {
 // Axes from outermost to innermost, by how arrays lie in memory.
 std::vector<AxisId> memory_order(const Kernel &kernel);
 
-enum class Fusion { greedy, none };    // none: each statement has loops of its own
-enum class Numbers { inside, before }; // where what depends on no element is computed: in each loop, or once before all
+enum class Fusion { greedy, none }; // none: each statement has loops of its own
 
 // One node per phase, in order. Conditions that guard the end of a window are added to the kernel.
 std::vector<PlanNode> build_tree(Kernel &kernel, const std::vector<AxisId> &order, std::vector<PlanNode> program,
-                                 Fusion fusion = Fusion::greedy, Numbers numbers = Numbers::inside);
+                                 Fusion fusion = Fusion::greedy, TargetKind target = TargetKind::cuda);
 
 // How many loops a worker list can be made of: those around each other with nothing else in them.
 bool is_parallel_loop(const PlanNode &node);

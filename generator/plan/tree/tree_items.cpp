@@ -126,7 +126,10 @@ std::set<VarId> Meeting::served_alone(const TreeItem &item) const {
   return shares ? std::set<VarId>() : outputs_asked_for(kernel_, item.node.condition);
 }
 
+// (A GPU has as many lists as it has threads, whatever their order.)
 bool Meeting::serves_another_output(const TreeItem &item) const {
+  if (target_ == TargetKind::cuda)
+    return false;
   const std::set<VarId> own = served_alone(item);
   return !own.empty() && !served_.empty() && served_.count({}) == 0 && served_.count(own) == 0 &&
          has_fold(item) != has_fold_;

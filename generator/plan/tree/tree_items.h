@@ -44,7 +44,8 @@ int direction_of(const PlanNode &node, AxisId axis);
 // Folds for one optional output and what fills another: mostly one is wanted, which goes through memory as suits it.
 class Meeting {
 public:
-  Meeting(const Kernel &kernel, const std::map<VarId, int> &uses) : kernel_(kernel), uses_(uses) {}
+  Meeting(const Kernel &kernel, const std::map<VarId, int> &uses, TargetKind target)
+      : kernel_(kernel), uses_(uses), target_(target) {}
   bool keeps_out(const TreeItem &item, AxisId axis) const;
   void add(const TreeItem &item, AxisId axis);
 
@@ -53,7 +54,8 @@ private:
   bool serves_another_output(const TreeItem &item) const;
 
   const Kernel &kernel_;
-  const std::map<VarId, int> &uses_;   // how often the program uses each
+  const std::map<VarId, int> &uses_; // how often the program uses each
+  const TargetKind target_;
   bool folds_ = false, scans_ = false; // of the axis
   bool has_fold_ = false;
   std::set<VarId> scanned_;          // what comes of scans
