@@ -186,7 +186,9 @@ bool LanePrinter::node(const PlanNode &n, const std::vector<PlanNode> &siblings)
     if (written_.count(&n) != 0 || placed(Standing::within, [&] { return record(n, siblings); }))
       return true;
     return placed(analysis_.is_vector(n.target, lane_) ? Standing::named : Standing::alone, [&] {
-      if (std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); }))
+      const bool moves =
+          std::any_of(n.coords.begin(), n.coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); });
+      if (moves || n.scatter_add)
         store_elsewhere(n);
       else
         set(n, siblings);

@@ -189,6 +189,7 @@ private:
   Size step_count(GridId grid) const;
   void assign(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void store(const PlanNode &node);
+  std::string sum_text(const std::string &place, const PlanNode &node);
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
   Code multiply_add(const std::vector<Code> &operands);

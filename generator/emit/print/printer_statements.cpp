@@ -226,6 +226,14 @@ void Printer::assign(const PlanNode &n, const std::vector<PlanNode> &siblings) {
   set(n.target, text, siblings);
 }
 
+// What stands at the place and what is added to it: small integers as C adds them.
+std::string Printer::sum_text(const std::string &place, const PlanNode &n) {
+  const Type stored = kernel.vars[n.target].type, value = kernel.expr(n.value).type;
+  const Type type = is_integer(value) && bytes_of(value) < bytes_of(Type::i32) ? Type::i32 : value;
+  const Code sum = spelling.operation(Op::add, type, {spelling.loaded(place, stored), expression(n.value)}, true);
+  return spelling.stored(sum, type, stored);
+}
+
 void Printer::store(const PlanNode &n) {
   const Var &var = kernel.vars[n.target];
   const Expr &value = kernel.expr(n.value);
@@ -251,11 +259,7 @@ void Printer::store(const PlanNode &n) {
     else if (atomic)
       statement = spelling.helper("atomic_add") + "(&" + place + ", " + text + ");";
     else
-      statement = place + " = " +
-                  spelling.stored(spelling.operation(Op::add, value.type,
-                                                     {spelling.loaded(place, var.type), expression(n.value)}, true),
-                                  value.type, var.type) +
-                  ";";
+      statement = place + " = " + sum_text(place, n) + ";";
   }
   lines.add(where_inside(checks, statement));
 }

@@ -412,7 +412,8 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   case PlanNode::Kind::steps:
     return !masked && all(node.body, masked);
   case PlanNode::Kind::assign:
-    if (node.scatter_add && kernel_.expr(node.value).type != type_row(kernel_.vars[node.target].type).arithmetic)
+    if (node.scatter_add && (kernel_.expr(node.value).type != type_row(kernel_.vars[node.target].type).arithmetic ||
+                             plan_.storage[node.target].kind == Storage::Kind::scalar))
       return false;
     for (const Coordinate &c : node.coords) {
       // Elsewhere: a place that all lanes share, but for where they stand in the row.

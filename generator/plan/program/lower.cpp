@@ -251,16 +251,19 @@ private:
     return is_comparison(e.op) && !is_floating(kernel_.expr(e.args[0]).type) && same(kernel_, e.args[0], e.args[1]);
   }
 
-  // A whole number with a bit that is always set is never 0.
+  // A whole number has each bit of what `|` adds, and none that `&` leaves out.
+  bool surely_differs(ExprId id, int64_t from) const {
+    const Expr &e = kernel_.expr(id);
+    return (e.op == Op::bit_or || e.op == Op::bit_and) && std::any_of(e.args.begin(), e.args.end(), [&](ExprId arg) {
+             const std::optional<int64_t> bits = known_value(arg);
+             return bits && (e.op == Op::bit_or ? *bits & ~from : ~*bits & from) != 0;
+           });
+  }
+
   std::optional<bool> differs_from_zero(ExprId id) const {
     if (const std::optional<int64_t> known = known_value(id))
       return *known != 0;
-    const Expr &e = kernel_.expr(id);
-    if (e.op == Op::bit_or)
-      for (ExprId arg : e.args)
-        if (known_value(arg).value_or(0) != 0)
-          return true;
-    return std::nullopt;
+    return surely_differs(id, 0) ? std::optional<bool>(true) : std::nullopt;
   }
 
   // What a comparison of whole numbers gives, whatever they are.
@@ -269,8 +272,8 @@ private:
       return std::nullopt;
     if (e.op == Op::eq || e.op == Op::ne)
       for (int k : {0, 1})
-        if (known_value(e.args[k]) == 0 && differs_from_zero(e.args[1 - k]))
-          return *differs_from_zero(e.args[1 - k]) == (e.op == Op::ne);
+        if (const auto known = known_value(e.args[k]); known && surely_differs(e.args[1 - k], *known))
+          return e.op == Op::ne;
     if (const std::optional<bool> known = compares_unsigned_with_zero(e))
       return known;
     const std::optional<Bounds> a = range_of(e.args[0]), b = range_of(e.args[1]);
