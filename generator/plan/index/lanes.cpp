@@ -415,6 +415,8 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
     if (node.scatter_add && (kernel_.expr(node.value).type != type_row(kernel_.vars[node.target].type).arithmetic ||
                              plan_.storage[node.target].kind == Storage::Kind::scalar))
       return false;
+    if (node.scatter_add && step_of(node.target, node.coords, lane).kind == LaneStep::Kind::none)
+      return false; // all lanes add to one element
     for (const Coordinate &c : node.coords) {
       // Elsewhere: a place that all lanes share, but for where they stand in the row.
       if (!is_identity(kernel_, c) && (varies(c.value, lane) || (node.scatter_add && !node.apart)))
