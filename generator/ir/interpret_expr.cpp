@@ -201,6 +201,13 @@ Tensor Run::eval_to(ExprId id, Type type, bool floating) {
   return own == type || (floating && is_floating(own)) ? eval(id) : converted(eval(id), own, type);
 }
 
+namespace {
+
+// At the point itself.
+bool is_read_of(const Expr &e, VarId var) { return e.op == Op::read && e.ref == var && e.coords.empty(); }
+
+} // namespace
+
 Tensor Run::scalar_op(const Expr &e) {
   Tensor args[3];
   AxisSet axes;
@@ -223,8 +230,9 @@ Tensor Run::scalar_op(const Expr &e) {
   for (int k = 0; k < arity; ++k)
     loop.add(args[k]);
   ErrorModel errors = model();
-  if (arity == 2 && reads_plainly_alike(e.args[0], e.args[1])) // equal, however large its error
-    errors.bound = 0;
+  const Expr &first = kernel_.expr(e.args[0]);
+  if (arity == 2 && is_read_of(first, first.ref) && is_read_of(kernel_.expr(e.args[1]), first.ref))
+    errors.bound = 0; // equal, however large its error
   loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
     Value *values = buffer->values.get() + at[o];
     if (e.op == Op::bitcast || e.op == Op::round_like) {
@@ -352,15 +360,9 @@ bool Run::reads_no_more(ExprId arm, ExprId condition) {
          std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return reads_no_more(arg, condition); });
 }
 
-bool Run::reads_plainly_alike(ExprId a, ExprId b) const {
-  const Expr &one = kernel_.expr(a), &other = kernel_.expr(b);
-  return one.op == Op::read && other.op == Op::read && one.ref == other.ref && one.coords.empty() &&
-         other.coords.empty();
-}
-
 bool Run::reads_plainly(ExprId id, VarId var) {
   const Expr &e = kernel_.expr(id);
-  if (e.op == Op::read && e.ref == var && e.coords.empty())
+  if (is_read_of(e, var))
     return true;
   const bool all_run = e.op != Op::fold && e.op != Op::choose && e.op != Op::both && e.op != Op::either;
   return all_run && std::any_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return reads_plainly(arg, var); });

@@ -143,7 +143,6 @@ private:
   Tensor logical(const Expr &e);
   bool reads_no_more(ExprId arm, ExprId condition);
   bool reads_plainly(ExprId id, VarId var);
-  bool reads_plainly_alike(ExprId a, ExprId b) const;
   Tensor select(const Tensor &condition, const Tensor &yes, const Tensor &no, AxisSet axes, Type type, bool everywhere);
   Tensor new_tensor(AxisSet axes, Buffer *&buffer, int64_t &lanes);
   Tensor leaf(const Expr &e);

@@ -17,8 +17,8 @@ public:
   Decisions() = default;
   Decisions(const std::vector<Pin> &pins, TargetKind target);
 
-  // `name`: of the axis or operand that it is about.
-  int64_t operator()(Decision decision, const std::string &name = "") const;
+  // `name`: of the axis or operand that it is about, if any.
+  int64_t operator()(Decision decision, const std::string &name) const;
 
   // What the plan has asked for and what is pinned, and why it is so.
   std::string print() const;

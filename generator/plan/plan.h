@@ -144,14 +144,20 @@ struct FollowedTotal {
 
 struct Plan {
   TargetKind target = TargetKind::openmp;
-  Decisions decide; // the plan's numbers
-  Kernel kernel;    // with the temporaries of folds and scans
+  Decisions decisions; // asked by `decide`
+  Kernel kernel;       // with the temporaries of folds and scans
   std::vector<Phase> phases;
   std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;
   std::vector<FollowedTotal> followed;
   AxisSet shares;                 // axes that the plan has added: which share of a fold's rounds
   std::vector<std::string> notes; // why, for `explain`
+
+  // A number of the plan; `about` an axis or an operand where it may have one of its own.
+  int64_t decide(Decision decision, AxisId about = kNone) const {
+    return decisions(decision, about == kNone ? "" : kernel.axes[about].name);
+  }
+  int64_t decide(Decision decision, const Var &about) const { return decisions(decision, about.name); }
 };
 
 Plan make_plan(const Kernel &kernel, const Facts &facts, TargetKind target);

@@ -11,6 +11,11 @@ namespace {
 constexpr std::pair<std::string_view, TargetKind> kTargets[] = {{"openmp", TargetKind::openmp},
                                                                 {"cuda", TargetKind::cuda}};
 
+TargetKind target_of(std::string_view family) {
+  return std::find_if(std::begin(kTargets), std::end(kTargets), [&](const auto &row) { return row.first == family; })
+      ->second;
+}
+
 // The choices that can be pinned. What is not used yet is said to be, so that nobody counts on it.
 struct ScheduleKey {
   std::string_view target, name;
@@ -55,10 +60,7 @@ const DecisionRow *find_number(std::string_view key, std::string_view family) {
   const DecisionRow *row = find_decision(key);
   if (row == nullptr || !row->is_for_users)
     return nullptr;
-  const bool fits = std::any_of(std::begin(kTargets), std::end(kTargets), [&](const auto &target) {
-    return target.first == family && is_for(row->targets, target.second);
-  });
-  return fits ? row : nullptr;
+  return is_for(row->targets, target_of(family)) ? row : nullptr;
 }
 
 void read_number(Reader &reader, const Entry &entry, const DecisionRow &row, TargetKind target) {
@@ -89,7 +91,7 @@ void read_choices(Reader &reader, const Node &table, const std::string &family, 
                                   [&](const ScheduleKey &k) { return k.target == family && k.name == entry.key; });
     const bool machine = family == "cuda" && target == family && is_machine(entry.key);
     if (number != nullptr)
-      read_number(reader, entry, *number, family == "cuda" ? TargetKind::cuda : TargetKind::openmp);
+      read_number(reader, entry, *number, target_of(family));
     else if (machine && expect_table(reader, entry, "a table of choices"))
       read_choices(reader, entry.value, family, target + "." + entry.key);
     else if (!machine && key == std::end(kScheduleKeys))

@@ -283,6 +283,7 @@ std::set<VarId> CudaKernel::own_buffers(const PlanNode &loop) {
 void CudaKernel::widen_buffers(const PlanNode &loop) {
   if (loop.order == PlanNode::Order::ordered)
     return;
+  const int64_t most = plan_.decide(Decision::shared_tile_bytes);
   for (VarId var : own_buffers(loop)) {
     Storage wide = plan_.storage[var];
     for (const PlanNode *shared : chain_of(loop, kMostNested, loop.order))
@@ -294,11 +295,9 @@ void CudaKernel::widen_buffers(const PlanNode &loop) {
       bytes *= extent;
     for (AxisId axis : wide.dims) {
       const Size extent = printer_.extent_of(axis);
-      bytes = extent.is_integer() && bytes <= plan_.decide(Decision::shared_tile_bytes)
-                  ? bytes * extent.value
-                  : plan_.decide(Decision::shared_tile_bytes) + 1;
+      bytes = extent.is_integer() && bytes <= most ? bytes * extent.value : most + 1;
     }
-    if (bytes <= plan_.decide(Decision::shared_tile_bytes))
+    if (bytes <= most)
       plan_.storage[var] = wide;
   }
 }

@@ -201,7 +201,7 @@ private:
     clauses += is_uneven(chain) ? turns(takes_lanes(last) ? others : work) : " schedule(static)";
     const bool known = work.find_first_not_of("0123456789") == std::string::npos;
     const int64_t serial_below =
-        number_of(only_maps && has_light_values(last) ? Decision::serial_below_light : Decision::serial_below);
+        plan_.decide(only_maps && has_light_values(last) ? Decision::serial_below_light : Decision::serial_below);
     const bool too_few = only_maps && known && std::stoll(work) <= serial_below; // for threads
     const std::string rounds = only_maps ? (known ? "" : work) : rounds_text(phase);
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
@@ -334,10 +334,10 @@ private:
   LanePrinter::Part part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
     if (crossing == nullptr) {
       const bool deepest = !long_loops(plan_, loop).empty() && !reads_rows(plan_, loop);
-      const int64_t length = number_of(!contains_loop(loop.body) ? Decision::chunk
-                                       : deepest                 ? Decision::deepest_chunk
-                                                                 : Decision::deep_chunk,
-                                       loop.axis);
+      const int64_t length = plan_.decide(!contains_loop(loop.body) ? Decision::chunk
+                                          : deepest                 ? Decision::deepest_chunk
+                                                                    : Decision::deep_chunk,
+                                          loop.axis);
       return {std::to_string(length), length, ""};
     }
     VarId widest = kNone;
@@ -348,7 +348,7 @@ private:
     });
     const int64_t line = machine_of(TargetKind::openmp).line_bytes / (widest == kNone ? 1 : bytes_of_element(widest));
     const std::string elements = std::to_string(line);
-    const int64_t turned = number_of(Decision::turned_part, loop.axis);
+    const int64_t turned = plan_.decide(Decision::turned_part, loop.axis);
     const std::string pitch = around && widest != kNone && printer_.declared_range(loop).begin == "0"
                                   ? printer_.lanes->pitch_of(widest, crossing->axis)
                                   : "";
@@ -372,15 +372,13 @@ private:
   // Are there so few rows of the output that all of them stay near while long parts of each are written?
   std::string has_few(const PlanNode &loop) {
     if (const std::optional<int64_t> most = most_positions(plan_.kernel.axes[loop.axis]))
-      return *most <= number_of(Decision::tile_rows, loop.axis) ? "true" : "";
+      return *most <= plan_.decide(Decision::tile_rows, loop.axis) ? "true" : "";
     return at_least(printer_.trips(loop), binding::kAdd) + " <= " + number(Decision::tile_rows, loop.axis);
   }
 
-  int64_t number_of(Decision decision, AxisId axis = kNone) const {
-    return plan_.decide(decision, axis == kNone ? "" : plan_.kernel.axes[axis].name);
+  std::string number(Decision decision, AxisId axis = kNone) const {
+    return std::to_string(plan_.decide(decision, axis));
   }
-
-  std::string number(Decision decision, AxisId axis = kNone) const { return std::to_string(number_of(decision, axis)); }
 
   int bytes_of_element(VarId var) const { return bytes_of(plan_.kernel.vars[var].type); }
 
@@ -492,7 +490,7 @@ private:
     }
     const bool around = printer_.lanes != nullptr && stream_outputs(root);
     begin_threads(phase, is_uneven({&root}) ? " schedule(dynamic)" : " schedule(static)", rounds_text(phase),
-                  {number(Decision::most_chunks)}, number_of(Decision::serial_below));
+                  {number(Decision::most_chunks)}, plan_.decide(Decision::serial_below));
     out.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + chunk +
             ") {");
     const std::string slot =

@@ -58,14 +58,13 @@ void map_columns(Plan &plan) {
     if (loop == nullptr || loop->axis != phase.lane || !lies_across(plan, *loop))
       continue;
     const Size items = lists.items(1);
-    if (items.is_integer() && items.value < plan.decide(Decision::many_columns, plan.kernel.axes[loop->axis].name))
+    if (items.is_integer() && items.value < plan.decide(Decision::many_columns, loop->axis))
       continue;
     phase.mapping = Phase::Mapping::item_per_thread;
     if (items.is_integer())
       continue;
     add_alternative(plan, i,
-                    have_at_least(plan.kernel, lists.chain(),
-                                  plan.decide(Decision::many_columns, plan.kernel.axes[phase.lane].name)));
+                    have_at_least(plan.kernel, lists.chain(), plan.decide(Decision::many_columns, phase.lane)));
     plan.phases[++i].mapping = Phase::Mapping::item_per_block;
   }
   place_variables(plan);

@@ -28,7 +28,7 @@ public:
     cheap_ = lanes_.possible(loop);
     return loop.kind == PlanNode::Kind::loop && goes_along(loop.body, loop.axis, AxisSet(), found) && found &&
            has_row_in_targets(loop) &&
-           (cheap_ || !has_at_most(loop.axis, plan_.decide(Decision::few_columns, kernel_.axes[loop.axis].name) - 1));
+           (cheap_ || !has_at_most(loop.axis, plan_.decide(Decision::few_columns, loop.axis) - 1));
   }
 
   // As it is.
@@ -37,7 +37,7 @@ public:
   void turn(PlanNode &loop) {
     axis_ = loop.axis;
     limits_ = loop.limits;
-    loop.parts = plan_.decide(Decision::column_bytes, kernel_.axes[axis_].name) / widest(loop);
+    loop.parts = plan_.decide(Decision::column_bytes, axis_) / widest(loop);
     loop.body = distributed(std::move(loop.body));
   }
 
@@ -53,8 +53,7 @@ private:
   bool is_walk(const PlanNode &node) const {
     if (node.kind == PlanNode::Kind::steps)
       return contains_loop(node.body);
-    return node.kind == PlanNode::Kind::loop &&
-           !has_at_most(node.axis, plan_.decide(Decision::few_rows, kernel_.axes[node.axis].name));
+    return node.kind == PlanNode::Kind::loop && !has_at_most(node.axis, plan_.decide(Decision::few_rows, node.axis));
   }
 
   bool has_at_most(AxisId axis, int64_t rows) const {
@@ -141,7 +140,7 @@ private:
     return found;
   }
 
-  int64_t row_block(AxisId axis) const { return plan_.decide(Decision::column_rows, kernel_.axes[axis].name); }
+  int64_t row_block(AxisId axis) const { return plan_.decide(Decision::column_rows, axis); }
 
   // for m { total += x }  ->  for blocks of m { part = 0; for m { part += x }; total += part }
   PlanNode in_blocks(PlanNode walk) {
@@ -291,8 +290,7 @@ void keep_for_few_columns(Plan &plan, size_t phase, AxisId axis) {
   const Size &columns = plan.kernel.axes[axis].size;
   if (columns.is_integer())
     return;
-  add_alternative(plan, phase,
-                  have_at_least(plan.kernel, {axis}, plan.decide(Decision::few_columns, plan.kernel.axes[axis].name)));
+  add_alternative(plan, phase, have_at_least(plan.kernel, {axis}, plan.decide(Decision::few_columns, axis)));
 }
 
 bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
@@ -309,7 +307,7 @@ bool turn(Plan &plan, size_t phase, const Candidate &candidate) {
   columns.turn(target);
   target.kept = kept_bytes(turned, target);
   if (target.kept)
-    target.parts /= turned.decide(Decision::column_parts, turned.kernel.axes[target.axis].name);
+    target.parts /= turned.decide(Decision::column_parts, target.axis);
   place_variables(turned);
   if (!is_better(turned, target, plan.storage))
     return false;

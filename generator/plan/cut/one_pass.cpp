@@ -137,7 +137,7 @@ private:
         bytes += bytes_of(kernel_.vars[e.ref].type);
       return true;
     });
-    return plan_.decide(Decision::near_bytes, kernel_.axes[axis].name) / bytes;
+    return plan_.decide(Decision::near_bytes, axis) / bytes;
   }
 
   Plan &plan_;

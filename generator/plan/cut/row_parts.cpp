@@ -19,9 +19,7 @@
 namespace kgen {
 namespace {
 
-int64_t least_rows(const Plan &plan, AxisId rows) {
-  return plan.decide(Decision::rows_for_parts, plan.kernel.axes[rows].name);
-}
+int64_t least_rows(const Plan &plan, AxisId rows) { return plan.decide(Decision::rows_for_parts, rows); }
 
 // How a loop in a row's list is taken: it is all of a contraction, or its first fold is, or it stays as it is.
 enum class Way { whole, fold, as_it_is };
@@ -55,7 +53,7 @@ public:
       Plan plan = given_;
       marked_.clear();
       PlanNode parts = row_;
-      parts.parts = given_.decide(Decision::rows_of_part, given_.kernel.axes[rows()].name);
+      parts.parts = given_.decide(Decision::rows_of_part, rows());
       parts.row_by_row = true;
       parts.body = distributed(plan, *list_);
       if (marked_.empty())

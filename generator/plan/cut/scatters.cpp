@@ -66,7 +66,7 @@ private:
           kernel_.axes[dim.axis].size != dim.extent || find_coordinate(scatter.coords, dim.axis) == nullptr)
         return false;
       elements *= std::max<int64_t>(dim.extent.value, 1);
-      if (elements > plan_.decide(Decision::scatter_elements, var.name))
+      if (elements > plan_.decide(Decision::scatter_elements, var))
         return false;
     }
     const Accesses additions = {{scatter.target, scatter.target, true, AxisSet(), true}};
@@ -87,8 +87,10 @@ private:
     Axis shares;
     shares.name = free_share_name(kernel_, outer);
     shares.derived = true;
-    const Size most = op(Size::Op::min, Size::integer(plan_.decide(Decision::scatter_shares, outer.name)), outer.size);
-    const Size wanted = op(Size::Op::divide, rounds, Size::integer(plan_.decide(Decision::scatter_rounds, outer.name)));
+    const Size most =
+        op(Size::Op::min, Size::integer(plan_.decide(Decision::scatter_shares, loops_.front())), outer.size);
+    const Size wanted =
+        op(Size::Op::divide, rounds, Size::integer(plan_.decide(Decision::scatter_rounds, loops_.front())));
     shares.size = op(Size::Op::max, Size::integer(1), op(Size::Op::min, most, wanted));
     shares.start = Size::integer(0);
     shares.block = shares.size.is_integer() ? shares.size : Size::axis(shares.name);

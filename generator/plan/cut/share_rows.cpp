@@ -192,7 +192,7 @@ private:
     return !scatters && rounds_are_apart(accesses_of(kernel_, maps_), axis_, scopes_);
   }
 
-  int64_t share_elements() const { return plan_.decide(Decision::share_elements, kernel_.axes[axis_].name); }
+  int64_t share_elements() const { return plan_.decide(Decision::share_elements, axis_); }
 
   void add_axis() {
     auto op = [](Size::Op o, Size a, Size b) { return Size::make(o, {std::move(a), std::move(b)}); };
@@ -293,7 +293,7 @@ private:
         if (kernel_.vars[a.var].axes.contains(axis_) && kernel_.vars[a.var].kind == Var::Kind::input &&
             inputs.insert(a.var).second)
           bytes += bytes_of(kernel_.vars[a.var].type);
-    return plan_.decide(Decision::near_bytes, kernel_.axes[axis_].name) / std::max<int64_t>(bytes, 1);
+    return plan_.decide(Decision::near_bytes, axis_) / std::max<int64_t>(bytes, 1);
   }
 
   PlanNode in_share(PlanNode loop) const {

@@ -89,14 +89,14 @@ private:
     lists_.add_axis(folded, op(Size::Op::max, Size::integer(1), op(Size::Op::min, for_all, for_length)));
   }
 
-  int64_t share_elements(AxisId axis) const { return plan_.decide(Decision::share_elements, kernel_.axes[axis].name); }
+  int64_t share_elements(AxisId axis) const { return plan_.decide(Decision::share_elements, axis); }
 
   Size least_rows(AxisId folded) const {
-    const std::string &name = kernel_.axes[folded].name;
     const Size some = Size::make(Size::Op::max, {Size::integer(1), kernel_.axes[lists_.chain().back()].size});
-    return Size::make(Size::Op::max, {Size::integer(plan_.decide(Decision::share_rows, name)),
-                                      Size::make(Size::Op::divide,
-                                                 {Size::integer(plan_.decide(Decision::share_numbers, name)), some})});
+    return Size::make(
+        Size::Op::max,
+        {Size::integer(plan_.decide(Decision::share_rows, folded)),
+         Size::make(Size::Op::divide, {Size::integer(plan_.decide(Decision::share_numbers, folded)), some})});
   }
 
   void split() {

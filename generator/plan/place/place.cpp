@@ -19,7 +19,7 @@ constexpr int kPlacementRounds = 8;
 Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomputing &recomputing) {
   Plan plan;
   plan.target = target;
-  plan.decide = Decisions(kernel.pins, target);
+  plan.decisions = Decisions(kernel.pins, target);
   plan.kernel = kernel;
   for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
     plan.kernel.exprs[id].safe = facts.inside[id];
@@ -27,7 +27,7 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
     mark_fused(plan.kernel);
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
-  compute_elsewhere(plan.kernel, plan.decide, program);
+  compute_elsewhere(plan, program);
   int rounds = 0;
   do {
     prune(plan.kernel, program);

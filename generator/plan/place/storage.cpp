@@ -58,7 +58,7 @@ Storage storage_of(const Plan &plan, const Scopes &scopes, VarId id) {
       }
       return storage;
     }
-  const int64_t most = plan.decide(Decision::stack_elements, var.name);
+  const int64_t most = plan.decide(Decision::stack_elements, var);
   int64_t elements = 1;
   bool constant = true;
   for (AxisId axis : storage.dims) {

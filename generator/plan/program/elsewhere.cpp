@@ -17,8 +17,8 @@ struct Local {
 
 class Elsewhere {
 public:
-  Elsewhere(Kernel &kernel, const Decisions &decide, std::vector<PlanNode> &program)
-      : kernel_(kernel), decide_(decide), program_(program), locals_(kernel.vars.size()) {}
+  Elsewhere(Plan &plan, std::vector<PlanNode> &program)
+      : plan_(plan), kernel_(plan.kernel), program_(program), locals_(kernel_.vars.size()) {}
 
   void run() {
     for (const PlanNode &node : program_)
@@ -73,7 +73,7 @@ private:
     if (var.kind != Var::Kind::local || !var.array.empty())
       return false;
     const Local &local = locals_[read.ref];
-    if (!local.plain || local.assignments != 1 || local.reads_elsewhere > decide_(Decision::reads_again) ||
+    if (!local.plain || local.assignments != 1 || local.reads_elsewhere > plan_.decide(Decision::reads_again) ||
         !is_light(kernel_, local.value))
       return false;
     bool fits = true, moves = false;
@@ -171,8 +171,8 @@ private:
     return out;
   }
 
+  const Plan &plan_;
   Kernel &kernel_;
-  const Decisions &decide_;
   std::vector<PlanNode> &program_;
   std::vector<Local> locals_;
 };
@@ -180,9 +180,9 @@ private:
 } // namespace
 
 // With a grid, points are those of a block.
-void compute_elsewhere(Kernel &kernel, const Decisions &decide, std::vector<PlanNode> &program) {
-  if (kernel.grid.empty())
-    Elsewhere(kernel, decide, program).run();
+void compute_elsewhere(Plan &plan, std::vector<PlanNode> &program) {
+  if (plan.kernel.grid.empty())
+    Elsewhere(plan, program).run();
 }
 
 } // namespace kgen

@@ -8,6 +8,6 @@
 
 namespace kgen {
 
-void compute_elsewhere(Kernel &kernel, const Decisions &decide, std::vector<PlanNode> &program);
+void compute_elsewhere(Plan &plan, std::vector<PlanNode> &program);
 
 } // namespace kgen

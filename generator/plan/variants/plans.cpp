@@ -27,7 +27,7 @@ std::string print(const TargetPlans &plans) {
   text += print(plans.plan);
   if (plans.in_part)
     text += "where an output is not wanted: " + print(*plans.in_part);
-  return text + plans.plan.decide.print();
+  return text + plans.plan.decisions.print();
 }
 
 } // namespace kgen
