@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 46
+#define KGEN_OPENMP_REVISION 48
 
 #include <cmath>
 #include <cstdint>
@@ -1378,6 +1378,36 @@ inline Lanes<int64_t, N> positions(int64_t first) {
   return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
 
+// Of neighbouring elements, which are packed row by row: what the row of each of them has. `row` is one near
+// the first.
+template <int N, class T, class ValueOf>
+inline auto by_row(const T* starts, int64_t rows, int64_t element, int64_t& row, const ValueOf& value_of) {
+  using V = decltype(value_of(row));
+  V found[2 * N];  // of each row from where it begins, as far as a vector goes; the next one writes over that
+  const auto put = [&](int64_t at) IN_SET {
+    const Lanes<V, N> all(value_of(row));
+    memcpy(&found[at], &all.v, sizeof all.v);
+  };
+  while (int64_t(starts[row]) > element) --row;
+  put(0);
+  while (row + 1 < rows && int64_t(starts[row + 1]) < element + N) {
+    ++row;
+    put(larger(int64_t(starts[row]) - element, 0));
+  }
+  return load(found, AllLanes<N>());
+}
+
+template <int N, class T>
+inline Lanes<int64_t, N> rows_of(const T* starts, int64_t rows, int64_t element, int64_t& row) {
+  return by_row<N>(starts, rows, element, row, [](int64_t at) IN_SET { return at; });
+}
+
+template <int N, class V, class T>
+inline Lanes<V, N> load_by_row(const V* values, const T* starts, int64_t rows, int64_t element,
+                               int64_t& row) {
+  return by_row<N>(starts, rows, element, row, [values](int64_t at) IN_SET { return values[at]; });
+}
+
 // first, first + kStep, ... as numbers of another type.
 template <class T, int N, int kStep = 1>
 inline Lanes<T, N> positions_as(int64_t first) {
@@ -1974,7 +2004,8 @@ inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
   using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
   Bits nan = (Bits)(b.v != b.v);
 #if defined(__SSE2__) && !defined(__clang__) && !KGEN_SET_AVX2
-  if constexpr (sizeof(nan) <= kVectorBytes) asm("" : "+x"(nan));  // GCC 12 makes a choice of it that SSE2 has not
+  if constexpr (sizeof(nan) <= kVectorBytes)
+    asm("" : "+x"(nan));  // GCC 12 makes a choice of it that SSE2 has not
 #endif
   return (typename Lanes<T, N>::Vector)((Bits)chosen.v | nan);
 }

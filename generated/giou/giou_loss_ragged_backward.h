@@ -32,6 +32,11 @@
 //   greatest status, and none that is less than what is there. Set it to 0 before. Entries that must be
 //   unique, or that may not come back, are not looked at. Whatever the entries, nothing outside the arrays is
 //   touched, and no loop is endless; results of wrong ones mean nothing.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
+//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
+//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
+//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
+//   can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   giou_loss_ragged_backward_error explains it.
 
@@ -78,46 +83,52 @@ extern "C" {
 //   d_pred: T[N, 4], may be null
 //   d_target: T[N, 4], may be null
 
-/* @function giou_loss_ragged_backward_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [N, 4]; in target f32 [N, 4]; in? d_giou f32 [N]; in? d_picture_loss f32 [B]; in? d_loss f32 []; out? d_pred f32 [N, 4]; out? d_target f32 [N, 4]; size B; size N; status table_status */
+/* @function giou_loss_ragged_backward_f32 args: table box_start i64 [B + 1] offsets N; in pred f32 [N, 4]; in target f32 [N, 4]; in? d_giou f32 [N]; in? d_picture_loss f32 [B]; in? d_loss f32 []; out? d_pred f32 [N, 4]; out? d_target f32 [N, 4]; size B; size N; status table_status; workspace_openmp workspace */
 int giou_loss_ragged_backward_f32_cuda(const int64_t* box_start, const float* pred, const float* target,
                                        const float* d_giou, const float* d_picture_loss, const float* d_loss,
                                        float* d_pred, float* d_target, int64_t B, int64_t N,
                                        int32_t* table_status, void* stream);
+int64_t giou_loss_ragged_backward_f32_openmp_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_backward_f32_openmp(const int64_t* box_start, const float* pred, const float* target,
                                          const float* d_giou, const float* d_picture_loss,
                                          const float* d_loss, float* d_pred, float* d_target, int64_t B,
-                                         int64_t N);
+                                         int64_t N, void* workspace, int64_t workspace_bytes);
 
-/* @function giou_loss_ragged_backward_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [N, 4]; in target f16 [N, 4]; in? d_giou f16 [N]; in? d_picture_loss f16 [B]; in? d_loss f16 []; out? d_pred f16 [N, 4]; out? d_target f16 [N, 4]; size B; size N; status table_status */
+/* @function giou_loss_ragged_backward_f16 args: table box_start i64 [B + 1] offsets N; in pred f16 [N, 4]; in target f16 [N, 4]; in? d_giou f16 [N]; in? d_picture_loss f16 [B]; in? d_loss f16 []; out? d_pred f16 [N, 4]; out? d_target f16 [N, 4]; size B; size N; status table_status; workspace_openmp workspace */
 int giou_loss_ragged_backward_f16_cuda(const int64_t* box_start, const uint16_t* pred, const uint16_t* target,
                                        const uint16_t* d_giou, const uint16_t* d_picture_loss,
                                        const uint16_t* d_loss, uint16_t* d_pred, uint16_t* d_target,
                                        int64_t B, int64_t N, int32_t* table_status, void* stream);
+int64_t giou_loss_ragged_backward_f16_openmp_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_backward_f16_openmp(const int64_t* box_start, const uint16_t* pred,
                                          const uint16_t* target, const uint16_t* d_giou,
                                          const uint16_t* d_picture_loss, const uint16_t* d_loss,
-                                         uint16_t* d_pred, uint16_t* d_target, int64_t B, int64_t N);
+                                         uint16_t* d_pred, uint16_t* d_target, int64_t B, int64_t N,
+                                         void* workspace, int64_t workspace_bytes);
 
-/* @function giou_loss_ragged_backward_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [N, 4]; in target bf16 [N, 4]; in? d_giou bf16 [N]; in? d_picture_loss bf16 [B]; in? d_loss bf16 []; out? d_pred bf16 [N, 4]; out? d_target bf16 [N, 4]; size B; size N; status table_status */
+/* @function giou_loss_ragged_backward_bf16 args: table box_start i64 [B + 1] offsets N; in pred bf16 [N, 4]; in target bf16 [N, 4]; in? d_giou bf16 [N]; in? d_picture_loss bf16 [B]; in? d_loss bf16 []; out? d_pred bf16 [N, 4]; out? d_target bf16 [N, 4]; size B; size N; status table_status; workspace_openmp workspace */
 int giou_loss_ragged_backward_bf16_cuda(const int64_t* box_start, const uint16_t* pred,
                                         const uint16_t* target, const uint16_t* d_giou,
                                         const uint16_t* d_picture_loss, const uint16_t* d_loss,
                                         uint16_t* d_pred, uint16_t* d_target, int64_t B, int64_t N,
                                         int32_t* table_status, void* stream);
+int64_t giou_loss_ragged_backward_bf16_openmp_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_backward_bf16_openmp(const int64_t* box_start, const uint16_t* pred,
                                           const uint16_t* target, const uint16_t* d_giou,
                                           const uint16_t* d_picture_loss, const uint16_t* d_loss,
-                                          uint16_t* d_pred, uint16_t* d_target, int64_t B, int64_t N);
+                                          uint16_t* d_pred, uint16_t* d_target, int64_t B, int64_t N,
+                                          void* workspace, int64_t workspace_bytes);
 
-/* @function giou_loss_ragged_backward_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [N, 4]; in target f64 [N, 4]; in? d_giou f64 [N]; in? d_picture_loss f64 [B]; in? d_loss f64 []; out? d_pred f64 [N, 4]; out? d_target f64 [N, 4]; size B; size N; status table_status */
+/* @function giou_loss_ragged_backward_f64 args: table box_start i64 [B + 1] offsets N; in pred f64 [N, 4]; in target f64 [N, 4]; in? d_giou f64 [N]; in? d_picture_loss f64 [B]; in? d_loss f64 []; out? d_pred f64 [N, 4]; out? d_target f64 [N, 4]; size B; size N; status table_status; workspace_openmp workspace */
 int giou_loss_ragged_backward_f64_cuda(const int64_t* box_start, const double* pred, const double* target,
                                        const double* d_giou, const double* d_picture_loss,
                                        const double* d_loss, double* d_pred, double* d_target, int64_t B,
                                        int64_t N, int32_t* table_status, void* stream);
+int64_t giou_loss_ragged_backward_f64_openmp_workspace(int64_t B, int64_t N);
 int giou_loss_ragged_backward_f64_openmp(const int64_t* box_start, const double* pred, const double* target,
                                          const double* d_giou, const double* d_picture_loss,
                                          const double* d_loss, double* d_pred, double* d_target, int64_t B,
-                                         int64_t N);
+                                         int64_t N, void* workspace, int64_t workspace_bytes);
 
 // The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
 const char* giou_loss_ragged_backward_openmp_instructions(void);
@@ -137,6 +148,8 @@ struct giou_loss_ragged_backward_arguments {
   T* d_pred = nullptr;
   T* d_target = nullptr;
   int64_t B = 0, N = 0;
+  void* workspace = nullptr;
+  int64_t workspace_bytes = 0;
 
   friend int giou_loss_ragged_backward_cuda(const giou_loss_ragged_backward_arguments& a,
                                             int32_t* table_status, void* stream) {
@@ -145,7 +158,7 @@ struct giou_loss_ragged_backward_arguments {
   }
   friend int giou_loss_ragged_backward_openmp(const giou_loss_ragged_backward_arguments& a) {
     return kOpenmp(a.box_start, a.pred, a.target, a.d_giou, a.d_picture_loss, a.d_loss, a.d_pred, a.d_target,
-                   a.B, a.N);
+                   a.B, a.N, a.workspace, a.workspace_bytes);
   }
 };
 using giou_loss_ragged_backward_f32_arguments =
@@ -170,25 +183,35 @@ static inline const char* giou_loss_ragged_backward_error(int status) {
   switch (status) {
     case 0: return "success";
     case KGEN_TOO_LARGE: return "B + 1 is more than can be counted";
+    case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
+    case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
     case KGEN_TOO_LARGE | 1 << 8: return "box_start has more bytes than can be counted";
     case KGEN_NULL | 1 << 8: return "box_start must not be null";
     case KGEN_MISALIGNED | 1 << 8: return "box_start must lie at a multiple of its element's size";
     case KGEN_TABLE_OFFSETS | 1 << 8: return "box_start must start at 0, never fall, and end at N";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap box_start";
     case KGEN_TOO_LARGE | 2 << 8: return "pred has more bytes than can be counted";
     case KGEN_NULL | 2 << 8: return "pred must not be null";
     case KGEN_MISALIGNED | 2 << 8: return "pred must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap pred";
     case KGEN_TOO_LARGE | 3 << 8: return "target has more bytes than can be counted";
     case KGEN_NULL | 3 << 8: return "target must not be null";
     case KGEN_MISALIGNED | 3 << 8: return "target must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 3 << 8: return "the workspace must not overlap target";
     case KGEN_TOO_LARGE | 4 << 8: return "d_giou has more bytes than can be counted";
     case KGEN_MISALIGNED | 4 << 8: return "d_giou must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 4 << 8: return "the workspace must not overlap d_giou";
     case KGEN_TOO_LARGE | 5 << 8: return "d_picture_loss has more bytes than can be counted";
     case KGEN_MISALIGNED | 5 << 8: return "d_picture_loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 5 << 8: return "the workspace must not overlap d_picture_loss";
     case KGEN_MISALIGNED | 6 << 8: return "d_loss must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 6 << 8: return "the workspace must not overlap d_loss";
     case KGEN_TOO_LARGE | 7 << 8: return "d_pred has more bytes than can be counted";
     case KGEN_MISALIGNED | 7 << 8: return "d_pred must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 7 << 8: return "the workspace must not overlap d_pred";
     case KGEN_TOO_LARGE | 8 << 8: return "d_target has more bytes than can be counted";
     case KGEN_MISALIGNED | 8 << 8: return "d_target must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 8 << 8: return "the workspace must not overlap d_target";
     case KGEN_NEGATIVE_SIZE | 9 << 8: return "B must not be negative";
     case KGEN_NEGATIVE_SIZE | 10 << 8: return "N must not be negative";
     case KGEN_OVERLAP | 7 << 8 | 1 << 18: return "d_pred must not overlap box_start";

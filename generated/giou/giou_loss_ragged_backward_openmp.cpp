@@ -7,6 +7,8 @@
 // Bytes that giou_loss_ragged_backward_f32 must move: 4 * B + 36 * N + 4 read, 32 * N written.
 // Operations: 2 * B + 14 * N of add; 17 * N of sub; 46 * N of mul; B + 9 * N + 1 of div; 9 * N of neg; 4 * N
 //   of min; B + 10 * N + 1 of max.
+// Where N / 16 < B: giou_loss_ragged_backward_flat takes elements as they lie, whatever rows they are of, as
+//   most rows fill no vector.
 
 #include "giou_loss_ragged_backward.h"
 
@@ -21,22 +23,26 @@
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 46
+#if KGEN_OPENMP_REVISION != 48
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(NAME, STORED, T)                                           \
+#define GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(NAME, T, STORED)                                           \
+  extern "C" int64_t giou_loss_ragged_backward_##NAME##_openmp_workspace(int64_t B, int64_t N) {       \
+    BY_SET(return workspace_of_giou_loss_ragged_backward<T>(B, N))                                     \
+  }                                                                                                    \
   extern "C" int giou_loss_ragged_backward_##NAME##_openmp(                                            \
       const int64_t* box_start, const STORED* pred, const STORED* target, const STORED* d_giou,        \
       const STORED* d_picture_loss, const STORED* d_loss, STORED* d_pred, STORED* d_target, int64_t B, \
-      int64_t N) {                                                                                     \
+      int64_t N, void* workspace, int64_t workspace_bytes) {                                           \
     BY_SET(return launch_giou_loss_ragged_backward<T>(box_start, pred, target, d_giou, d_picture_loss, \
-                                                      d_loss, d_pred, d_target, B, N))                 \
+                                                      d_loss, d_pred, d_target, B, N, workspace,       \
+                                                      workspace_bytes))                                \
   }
 GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(f32, float, float)
-GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
-GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
+GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
+GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_ragged_backward_openmp_instructions(void) {
@@ -49,6 +55,149 @@ namespace KGEN_SET {
 
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
+
+// Where the intermediates lie in the workspace.
+template <class T>
+struct GiouLossRaggedBackwardFlatWorkspace {
+  int64_t row_value, bytes = 0;
+  explicit GiouLossRaggedBackwardFlatWorkspace(int64_t B, int64_t N) {
+    (void)N;
+    row_value = reserve(bytes, B, kBytes<Value<T>>);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For N / 16 < B: most rows fill no vector.
+template <class T>
+void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                                    const Stored<T>* d_giou, const Stored<T>* d_picture_loss,
+                                    const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
+                                    int64_t B, int64_t N, char* workspace) {
+  const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
+  Value<T>* const row_value = reinterpret_cast<Value<T>*>(workspace + space.row_value);
+  in_parallel(B > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t b_first = 0; b_first < B; b_first += 4096) {
+      // One pass along b: fills row_value.
+      for_lanes<kLanes64>(b_first, smaller(b_first + 4096, B), [=](int64_t b, auto active) IN_SET {
+        const auto by_lane = gather<int64_t>(
+            b, active, [&](int64_t b_at) IN_SET { return box_start[b_at + 1] - box_start[b_at]; });
+        store(&row_value[b], active,
+              (d_loss != nullptr ? to_value<T>(d_loss[0]) : Value<T>(0)) / Value<T>(maximum(N, int64_t{1})) +
+                  (d_picture_loss != nullptr ? to_value<T>(load(&d_picture_loss[b], active))
+                                             : Lanes<Value<T>, kLanes64>(Value<T>(0))) /
+                      convert<Value<T>>(maximum(by_lane, 1)));
+      });
+    }
+  });
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t packed_first = 0; packed_first < N; packed_first += 4096) {
+      // One pass along packed: fills d_pred and d_target.
+      int64_t row = entries_after(box_start, 1, B, packed_first) - 1;
+      for_lanes<kLanesOf<T>>(
+          packed_first, smaller(packed_first + 4096, N), [=, &row](int64_t packed, auto active) IN_SET {
+            const auto left_p = to_value<T>(load_field<4, 0>(&pred[packed * 4], active));
+            const auto top_p = to_value<T>(load_field<4, 1>(&pred[packed * 4], active));
+            const auto right_p = to_value<T>(load_field<4, 2>(&pred[packed * 4], active));
+            const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[packed * 4], active));
+            const auto left_t = to_value<T>(load_field<4, 0>(&target[packed * 4], active));
+            const auto top_t = to_value<T>(load_field<4, 1>(&target[packed * 4], active));
+            const auto right_t = to_value<T>(load_field<4, 2>(&target[packed * 4], active));
+            const auto bottom_t = to_value<T>(load_field<4, 3>(&target[packed * 4], active));
+            const auto width_p = right_p - left_p;
+            const auto height_p = bottom_p - top_p;
+            const auto width_t = right_t - left_t;
+            const auto height_t = bottom_t - top_t;
+            const auto area_p = width_p * height_p;
+            const auto area_t = width_t * height_t;
+            const auto shared_width = minimum(right_p, right_t) - maximum(left_p, left_t);
+            const auto shared_height = minimum(bottom_p, bottom_t) - maximum(top_p, top_t);
+            const auto larger_shared_width = maximum(shared_width, Value<T>(0));
+            const auto larger_shared_height = maximum(shared_height, Value<T>(0));
+            const auto overlap = larger_shared_width * larger_shared_height;
+            const auto hull_width = maximum(right_p, right_t) - minimum(left_p, left_t);
+            const auto hull_height = maximum(bottom_p, bottom_t) - minimum(top_p, top_t);
+            const auto larger_hull_width = maximum(hull_width, Value<T>(0));
+            const auto larger_hull_height = maximum(hull_height, Value<T>(0));
+            const auto hull = larger_hull_width * larger_hull_height;
+            const auto joined = area_p + area_t - overlap;
+            const auto larger_joined = maximum(joined, Value<T>(1e-05));
+            const auto quotient_overlap = overlap / larger_joined;
+            const auto larger_hull = maximum(hull, Value<T>(1e-05));
+            const auto quotient_hull = (hull - joined) / larger_hull;
+            const auto d_each =
+                (d_giou != nullptr ? to_value<T>(load(&d_giou[packed], active)) : Vector<T>(Value<T>(0))) -
+                load_by_row<kLanesOf<T>>(row_value, box_start, B, packed, row);
+            const auto d_joined =
+                d_each / larger_hull +
+                choose(joined > Value<T>(1e-05), -d_each * quotient_overlap / larger_joined,
+                       choose(joined == Value<T>(1e-05),
+                              -Value<T>(0.5) * d_each * quotient_overlap / larger_joined, Value<T>(0)));
+            const auto d_hull =
+                choose(hull > Value<T>(1e-05), d_each * quotient_hull / larger_hull,
+                       choose(hull == Value<T>(1e-05), Value<T>(0.5) * d_each * quotient_hull / larger_hull,
+                              Value<T>(0))) -
+                d_each / larger_hull;
+            const auto d_hull_height = choose(
+                hull_height > Value<T>(0), d_hull * larger_hull_width,
+                choose(hull_height == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_width, Value<T>(0)));
+            const auto d_hull_width = choose(
+                hull_width > Value<T>(0), d_hull * larger_hull_height,
+                choose(hull_width == Value<T>(0), Value<T>(0.5) * d_hull * larger_hull_height, Value<T>(0)));
+            const auto d_overlap = d_each / larger_joined - d_joined;
+            const auto d_shared_height =
+                choose(shared_height > Value<T>(0), d_overlap * larger_shared_width,
+                       choose(shared_height == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_width,
+                              Value<T>(0)));
+            const auto d_shared_width =
+                choose(shared_width > Value<T>(0), d_overlap * larger_shared_height,
+                       choose(shared_width == Value<T>(0), Value<T>(0.5) * d_overlap * larger_shared_height,
+                              Value<T>(0)));
+            Vector<T> d_width_t = Value<T>(0);
+            Vector<T> d_height_t = Value<T>(0);
+            if (d_target != nullptr) {
+              d_width_t = d_joined * height_t;
+              d_height_t = d_joined * width_t;
+            }
+            if (d_pred != nullptr) {
+              const auto d_width_p = d_joined * height_p;
+              const auto d_height_p = d_joined * width_p;
+              store_fields(&d_pred[packed * 4], active, {to_stored<T>(multiply_add(-d_joined, height_p,
+                  choose(left_p < left_t, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) *
+                  d_hull_width, Value<T>(0))) + choose(left_p > left_t, -d_shared_width, choose(left_p ==
+                  left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
+                  to_stored<T>(multiply_add(-d_joined, width_p, choose(top_p < top_t, -d_hull_height,
+                  choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_p > top_t,
+                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))))),
+                  to_stored<T>((choose(right_p > right_t, d_hull_width, choose(right_p == right_t,
+                  Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_p < right_t, d_shared_width,
+                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
+                  to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
+                  Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
+                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
+                  d_height_p))});
+            }
+            if (d_target != nullptr) {
+              store_fields(&d_target[packed * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
+                  choose(left_t < left_p, -d_hull_width, choose(left_p == left_t, -Value<T>(0.5) *
+                  d_hull_width, Value<T>(0))) + choose(left_t > left_p, -d_shared_width, choose(left_p ==
+                  left_t, -Value<T>(0.5) * d_shared_width, Value<T>(0))))),
+                  to_stored<T>(multiply_add(-d_joined, width_t, choose(top_t < top_p, -d_hull_height,
+                  choose(top_p == top_t, -Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(top_t > top_p,
+                  -d_shared_height, choose(top_p == top_t, -Value<T>(0.5) * d_shared_height, Value<T>(0))))),
+                  to_stored<T>((choose(right_t > right_p, d_hull_width, choose(right_p == right_t,
+                  Value<T>(0.5) * d_hull_width, Value<T>(0))) + choose(right_t < right_p, d_shared_width,
+                  choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
+                  to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
+                  Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,
+                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
+                  d_height_t))});
+            }
+          });
+    }
+  });
+}
 
 template <class T>
 void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
@@ -167,7 +316,7 @@ template <class T>
 int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                                      const Stored<T>* d_giou, const Stored<T>* d_picture_loss,
                                      const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
-                                     int64_t B, int64_t N) {
+                                     int64_t B, int64_t N, void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{9, B}, {10, N}})) return status;
   if (double(B) + 1.0 > 4e18) return status_of(KGEN_TOO_LARGE);
   const Array arrays[] = {{1, box_start, {B + 1}},
@@ -185,8 +334,26 @@ int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* 
     if (box_start[entry - 1] > box_start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
   if (N == 0) return 0;
+  if (N / 16 < B) {
+    const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    if (memory.status != 0) return memory.status;
+    giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
+                                      d_target, B, N, memory.data);
+    return 0;
+  }
   giou_loss_ragged_backward<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred, d_target, B,
                                N);
+  return 0;
+}
+
+// The bytes of the workspace, or a status as a negative number.
+template <class T>
+int64_t workspace_of_giou_loss_ragged_backward(int64_t B, int64_t N) {
+  if (const int status = check_sizes({{9, B}, {10, N}})) return -status;
+  if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
+  if (N == 0) return 0;
+  if (N / 16 < B) return GiouLossRaggedBackwardFlatWorkspace<T>(B, N).bytes;
   return 0;
 }
 

@@ -9,6 +9,8 @@
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 // Operations: 3 * N + B of add; 13 * N of sub; 4 * N each of mul, min; 2 * N + B + 1 of div; 10 * N + B + 1
 //   of max.
+// Where N / 16 < B: giou_loss_ragged_flat takes elements as they lie, whatever rows they are of, as most rows
+//   fill no vector.
 
 #include "giou_loss_ragged.h"
 
@@ -23,7 +25,7 @@
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 46
+#if KGEN_OPENMP_REVISION != 48
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -53,6 +55,91 @@ namespace KGEN_SET {
 
 using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
+
+// Where the intermediates lie in the workspace.
+template <class T>
+struct GiouLossRaggedFlatWorkspace {
+  int64_t folded, sum_each_parts, bytes = 0;
+  explicit GiouLossRaggedFlatWorkspace(int64_t B, int64_t N) {
+    (void)B;
+    folded = reserve(bytes, N, kBytes<Value<T>>);
+    sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
+    bytes += kLineBytes;  // so that it may begin at a line
+  }
+};
+
+// For N / 16 < B: most rows fill no vector.
+template <class T>
+void giou_loss_ragged_flat(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
+                           Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
+                           char* workspace) {
+  const GiouLossRaggedFlatWorkspace<T> space(B, N);
+  Value<T>* const folded = reinterpret_cast<Value<T>*>(workspace + space.folded);
+  const int64_t packed_chunk = larger(4096, ceil_div(N, 256));
+  Value<T>* const sum_each_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_each_parts);
+  const bool around_caches = N * kBytes<T> >= kBeyondCaches;
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(static) nowait)
+    for (int64_t packed_first = 0; packed_first < N; packed_first += packed_chunk) {
+      Value<T> sum_each = Value<T>(0);
+      const int64_t packed_end = smaller(packed_first + packed_chunk, N);
+      // One pass along packed: sum_each; fills giou and folded.
+      for (int64_t packed_block = packed_first; packed_block < packed_end; packed_block += 4096) {
+        Sum<Value<T>, kLanesOf<T>> sum_each_lanes = Value<T>(0);
+        for_lanes<kLanesOf<T>>(
+            packed_block, smaller(packed_block + 4096, packed_end),
+            [=, &sum_each_lanes](int64_t packed, auto active) IN_SET {
+              const auto left_p = to_value<T>(load_field<4, 0>(&pred[packed * 4], active));
+              const auto top_p = to_value<T>(load_field<4, 1>(&pred[packed * 4], active));
+              const auto right_p = to_value<T>(load_field<4, 2>(&pred[packed * 4], active));
+              const auto bottom_p = to_value<T>(load_field<4, 3>(&pred[packed * 4], active));
+              const auto left_t = to_value<T>(load_field<4, 0>(&target[packed * 4], active));
+              const auto top_t = to_value<T>(load_field<4, 1>(&target[packed * 4], active));
+              const auto right_t = to_value<T>(load_field<4, 2>(&target[packed * 4], active));
+              const auto bottom_t = to_value<T>(load_field<4, 3>(&target[packed * 4], active));
+              const auto width_p = right_p - left_p;
+              const auto height_p = bottom_p - top_p;
+              const auto width_t = right_t - left_t;
+              const auto height_t = bottom_t - top_t;
+              const auto area_p = width_p * height_p;
+              const auto area_t = width_t * height_t;
+              const auto shared_width = lesser(right_p, right_t) - greater(left_p, left_t);
+              const auto shared_height = lesser(bottom_p, bottom_t) - greater(top_p, top_t);
+              const auto overlap = maximum(shared_width, Value<T>(0)) * maximum(shared_height, Value<T>(0));
+              const auto hull_width = greater(right_p, right_t) - lesser(left_p, left_t);
+              const auto hull_height = greater(bottom_p, bottom_t) - lesser(top_p, top_t);
+              const auto hull = maximum(hull_width, Value<T>(0)) * maximum(hull_height, Value<T>(0));
+              const auto joined = area_p + area_t - overlap;
+              const auto each = overlap / maximum(joined, Value<T>(1e-05)) -
+                                (hull - joined) / maximum(hull, Value<T>(1e-05));
+              store_around(&giou[packed], active, to_stored<T>(each), around_caches);
+              store(&folded[packed], active, Value<T>(1) - each);
+              sum_each_lanes += keep(active, Value<T>(1) - each, Value<T>(0));
+            });
+        sum_each += across(sum_each_lanes, Plus());
+      }
+      sum_each_parts[packed_first / packed_chunk] = sum_each;
+    }
+    if (around_caches) finish_stores();
+  });
+  // Puts the chunks together, in order: the bits are the same for any number of threads.
+  Value<T> sum_each = Value<T>(0);
+  for (int64_t packed_first = 0; packed_first < N; packed_first += packed_chunk) {
+    sum_each = sum_each + sum_each_parts[packed_first / packed_chunk];
+  }
+  loss[0] = to_stored<T>(sum_each / Value<T>(maximum(N, int64_t{1})));
+  in_parallel(N > 16384, [&]() IN_SET {
+    OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
+    for (int64_t b = 0; b < B; ++b) {
+      const int64_t n_start = box_start[b];
+      const int64_t n_count = box_start[b + 1] - n_start;
+      Value<T> sum_folded = Value<T>(0);
+      // One pass along n: sum_folded.
+      for (int64_t n = 0; n < n_count; ++n) sum_folded += folded[n_start + n];
+      picture_loss[b] = to_stored<T>(sum_folded / Value<T>(maximum(n_count, int64_t{1})));
+    }
+  });
+}
 
 // Where the intermediates lie in the workspace.
 template <class T>
@@ -150,6 +237,13 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
   for (int64_t entry = 1; entry < (B + 1); ++entry) {
     if (box_start[entry - 1] > box_start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
+  if (N / 16 < B) {
+    const GiouLossRaggedFlatWorkspace<T> space(B, N);
+    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    if (memory.status != 0) return memory.status;
+    giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, memory.data);
+    return 0;
+  }
   const GiouLossRaggedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
@@ -162,6 +256,7 @@ template <class T>
 int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
+  if (N / 16 < B) return GiouLossRaggedFlatWorkspace<T>(B, N).bytes;
   return GiouLossRaggedWorkspace<T>(B, N).bytes;
 }
 

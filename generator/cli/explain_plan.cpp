@@ -11,6 +11,7 @@
 #include "plan/index/exprs.h"
 #include "plan/index/lanes.h"
 #include "plan/tree/tree.h"
+#include "plan/variants/flat_rows.h"
 #include "plan/variants/short_rows.h"
 #include "support/text.h"
 
@@ -30,6 +31,9 @@ public:
     for (const ShortRows &rows : variation.plans.at(target).short_rows)
       short_rows_ += "calls with " + short_rows_condition(rows, [](const std::string &axis) { return axis; }) +
                      ": neighbouring rows side by side, by a function of their own\n";
+    if (const std::optional<FlatRows> &flat = variation.plans.at(target).flat_rows)
+      short_rows_ += "calls with " + flat_rows_condition(*flat, [](const std::string &axis) { return axis; }) +
+                     ": elements one by one, whatever rows they are of, by a function of their own\n";
   }
 
   std::vector<Explanation::Section> sections() {

@@ -80,6 +80,7 @@ struct Axis {
   Size start;          // global index of position 0; over grid names and sizes
   Size block;          // positions in a step; equal to `size` when nothing blocks it
   int64_t most = 0;    // positions that it has at most in the calls which a plan is for; 0: any number
+  int64_t mean = 0;    // of ragged rows: how many these have about, on average, in such calls; 0: any number
   GridId grid = kNone; // the dimension whose `axis` this is
   Place place;
 };
@@ -180,6 +181,7 @@ enum class Op {
   fold,       // monoid over `reduced`; args: element, and the condition of `where` when there are two
   scan,       // scan over `axis`; args: element (linrec: a, b)
   named_call, // ref: Kernel::named_functions; args: a call that is kept as one, where names are kept
+  row_of,     // axis: ragged; args: the packed place of an element. The row that it is of. Plans alone have it
   kept,       // while building: args: value, condition, otherwise. A choice where the value differs along `reduced`,
               // else the value
 #define KGEN_OP(id, ...) id,

@@ -47,6 +47,7 @@ constexpr std::array kOtherRows = {
     Row{Op::fold, "fold", -1},
     Row{Op::scan, "scan", -1},
     Row{Op::named_call, "named_call", -1},
+    Row{Op::row_of, "row_of", -1},
     Row{Op::kept, "kept", -1},
 };
 

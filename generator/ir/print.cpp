@@ -186,6 +186,8 @@ private:
       return std::string(op_name(e.op)) + "(" + about(e) + axis(e.axis) + ")";
     case Op::block:
       return "block(" + axis(e.axis) + ")";
+    case Op::row_of:
+      return call("row of " + axis(k_.axes[e.axis].over), e);
     case Op::grid_index:
       return k_.grid[e.ref].name;
     case Op::grid_size:

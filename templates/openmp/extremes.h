@@ -15,7 +15,8 @@ inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
   using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
   Bits nan = (Bits)(b.v != b.v);
 #if defined(__SSE2__) && !defined(__clang__) && !KGEN_SET_AVX2
-  if constexpr (sizeof(nan) <= kVectorBytes) asm("" : "+x"(nan));  // GCC 12 makes a choice of it that SSE2 has not
+  if constexpr (sizeof(nan) <= kVectorBytes)
+    asm("" : "+x"(nan));  // GCC 12 makes a choice of it that SSE2 has not
 #endif
   return (typename Lanes<T, N>::Vector)((Bits)chosen.v | nan);
 }

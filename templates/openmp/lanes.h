@@ -340,6 +340,36 @@ template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
   return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
+//@ by_row: load larger
+// Of neighbouring elements, which are packed row by row: what the row of each of them has. `row` is one near
+// the first.
+template <int N, class T, class ValueOf>
+inline auto by_row(const T* starts, int64_t rows, int64_t element, int64_t& row, const ValueOf& value_of) {
+  using V = decltype(value_of(row));
+  V found[2 * N];  // of each row from where it begins, as far as a vector goes; the next one writes over that
+  const auto put = [&](int64_t at) IN_SET {
+    const Lanes<V, N> all(value_of(row));
+    memcpy(&found[at], &all.v, sizeof all.v);
+  };
+  while (int64_t(starts[row]) > element) --row;
+  put(0);
+  while (row + 1 < rows && int64_t(starts[row + 1]) < element + N) {
+    ++row;
+    put(larger(int64_t(starts[row]) - element, 0));
+  }
+  return load(found, AllLanes<N>());
+}
+//@ rows_of: by_row
+template <int N, class T>
+inline Lanes<int64_t, N> rows_of(const T* starts, int64_t rows, int64_t element, int64_t& row) {
+  return by_row<N>(starts, rows, element, row, [](int64_t at) IN_SET { return at; });
+}
+//@ load_by_row: by_row
+template <int N, class V, class T>
+inline Lanes<V, N> load_by_row(const V* values, const T* starts, int64_t rows, int64_t element,
+                               int64_t& row) {
+  return by_row<N>(starts, rows, element, row, [values](int64_t at) IN_SET { return values[at]; });
+}
 //@ positions_as: lane_numbers
 // first, first + kStep, ... as numbers of another type.
 template <class T, int N, int kStep = 1>

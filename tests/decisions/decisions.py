@@ -38,6 +38,7 @@ SHOWN_BY = {
     "tests/conformance/specs/rows_ahead.toml": {"team_blocks": 1},
     "tests/conformance/specs/scans_behind_totals.toml": {"fold_chunk": 1},
     "tests/conformance/specs/shares_of_fixed_sizes.toml": {"share_numbers": 1},
+    "tests/conformance/specs/short_ragged_rows.toml": {"flat_row": 8, "flat_operations": 1024},
     "tests/conformance/specs/sizes_choose_the_sum.toml": {"short_row": 1, "deep_chunk": 1},
     "tests/conformance/specs/square.toml": {"serial_below_tiles": 0, "block_threads": 64},
     "tests/conformance/specs/squares.toml": {"stack_elements": 1},

@@ -17,6 +17,7 @@ struct Made {
   std::string arrays;    // of what arrays are there; empty: whatever is
   bool workspace = false;
   bool has_team = false; // each thread has a part of it
+  std::string why = "";  // what it does otherwise than the one for all sizes, and why
 };
 
 // One C function, with what was made for each of its variations, in the order in which they are tried.

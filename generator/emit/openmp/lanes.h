@@ -122,6 +122,9 @@ private:
                           std::vector<std::pair<std::string, std::string>> *checks);
   std::optional<Border> border(const Expr &access);
   Code inside(const Expr &e, ExprId id);
+  std::string rows_of(const Expr &e);
+  Code row_of(const Expr &e, ExprId id);
+  std::string load_by_row(const Expr &e);
   std::string load_inside(const Expr &read, const LaneStep &step);
   Code load_nearest(const Expr &read, const LaneAnalysis::Nearest &nearest);
   std::string widened_half(const std::string &text, Type type);
@@ -228,7 +231,9 @@ private:
   Standing place_ = Standing::elsewhere;
   std::map<std::string, std::string> gathered_; // the names of what the statement at hand gathers
   std::string first_;                           // where the loop, or its block, begins
-  int widest_ = 1;                              // bytes of the widest type that is computed on lanes
+  std::string near_row_;     // the variable that says which row elements at hand are of, or one near it;
+  std::string row_at_begin_; // what it starts as, up to the first element. Empty: the loop at hand does not ask
+  int widest_ = 1;           // bytes of the widest type that is computed on lanes
 };
 
 } // namespace kgen

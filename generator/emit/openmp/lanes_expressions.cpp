@@ -132,6 +132,8 @@ Code LanePrinter::expression(ExprId id) {
     return logical(e, id);
   case Op::inside:
     return inside(e, id);
+  case Op::row_of:
+    return row_of(e, id);
   case Op::lt:
   case Op::le:
   case Op::gt:
@@ -279,6 +281,39 @@ Code LanePrinter::inside(const Expr &e, ExprId id) {
           binding::kChoose};
 }
 
+// What says which rows neighbouring elements are of: `box_start, B, packed, row`. Empty: they are no neighbours.
+std::string LanePrinter::rows_of(const Expr &e) {
+  if (e.op != Op::row_of || analysis_.coefficient(e.args[0], lane_) != 1)
+    return "";
+  const Axis &along = kernel_.axes[e.axis];
+  const std::string table = c_name(kernel_.tables[along.ragged].name),
+                    rows = printer_.size_text(kernel_.axes[along.over].size);
+  if (near_row_.empty())
+    near_row_ = names_.claim_one_of("row", {"", "_near"});
+  row_at_begin_ = helper("entries_after") + "(" + table + ", 1, " + rows + ", ";
+  return table + ", " + rows + ", " + printer_.expression(e.args[0]).text + ", " + near_row_;
+}
+
+Code LanePrinter::row_of(const Expr &e, ExprId id) {
+  const std::string rows = rows_of(e);
+  if (rows.empty())
+    return gather(id);
+  return {helper("rows_of") + "<" + kLaneCount + ">(" + rows + ")"};
+}
+
+// What rows have, for neighbouring elements of them. Empty: it has another form.
+std::string LanePrinter::load_by_row(const Expr &e) {
+  const Var &var = kernel_.vars[e.ref];
+  if (e.coords.size() != 1 || !e.safe || var.strided || var.type == Type::boolean || var.axes.count() != 1)
+    return "";
+  const std::string rows = rows_of(kernel_.expr(e.coords[0].value));
+  if (rows.empty() || (var.kind != Var::Kind::local && var.dims.size() != 1))
+    return "";
+  note(var.type);
+  return widened_half(helper("load_by_row") + "<" + kLaneCount + ">(" + printer_.name(e.ref) + ", " + rows + ")",
+                      var.type);
+}
+
 // A read that may leave its row at the lanes' ends: most groups lie inside and are loaded whole. Empty: it has another
 // form.
 std::string LanePrinter::load_inside(const Expr &e, const LaneStep &step) {
@@ -324,6 +359,8 @@ Code LanePrinter::load_nearest(const Expr &e, const LaneAnalysis::Nearest &neare
 Code LanePrinter::read(const Expr &e, ExprId id) {
   if (printer_.plan.storage[e.ref].kind == Storage::Kind::scalar)
     return {printer_.name(e.ref)};
+  if (const std::string text = load_by_row(e); !text.empty())
+    return {text};
   const LaneStep step = analysis_.step_of(e.ref, e.coords, lane_);
   if (step.kind != LaneStep::Kind::any && analysis_.guarded(e, lane_)) {
     note(kernel_.vars[e.ref].type);

@@ -21,7 +21,14 @@ OpenmpFunctions by_sizes(const std::string &name, const Function &function, cons
     const std::string made_for = &rows == &plans.short_rows.back() ? "_short" : "_short_and_few";
     out.push_back(openmp_function(name + made_for, function, rows.plan, facts, spelling));
     out.back().condition = short_rows_condition(rows, c_name);
+    out.back().why = "takes neighbouring rows side by side, as such a row fills no vector";
     out.back().text = "// For " + out.back().condition + ": rows that fill no vector.\n" + out.back().text;
+  }
+  if (plans.flat_rows) {
+    out.push_back(openmp_function(name + "_flat", function, plans.flat_rows->plan, facts, spelling));
+    out.back().condition = flat_rows_condition(*plans.flat_rows, c_name);
+    out.back().why = "takes elements as they lie, whatever rows they are of, as most rows fill no vector";
+    out.back().text = "// For " + out.back().condition + ": most rows fill no vector.\n" + out.back().text;
   }
   out.push_back(openmp_function(name, function, plans.plan, facts, spelling));
   return out;
@@ -45,8 +52,7 @@ std::string comment_on_others(const std::vector<Made> &made, const PrintedNames 
   std::string text;
   for (const Made &one : made)
     if (!one.condition.empty())
-      text += "Where " + one.condition + ": " + names.instance(one.name).name +
-              " takes neighbouring rows side by side, as such a row fills no vector.\n";
+      text += "Where " + one.condition + ": " + names.instance(one.name).name + " " + one.why + ".\n";
   if (made.back().arrays != made.front().arrays)
     text +=
         "Where an output is not wanted: " + names.instance(made.back().name).name + " does one step after the other.\n";
@@ -70,7 +76,7 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
         launched.back().made.back().push_back(
-            {one.name, one.condition, one.arrays, !one.workspace.empty(), one.has_team});
+            {one.name, one.condition, one.arrays, !one.workspace.empty(), one.has_team, one.why});
         if (!one.workspace.empty())
           printed.back().texts.push_back(one.workspace);
         printed.back().texts.push_back(declare_at_fold(one.text));

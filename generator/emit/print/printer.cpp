@@ -257,6 +257,8 @@ Code Printer::table(const Expr &e) {
     at.push_back(expression(arg));
   const Table &table = kernel.tables[e.ref];
   const Code entry = table_entry(table, at, e.safe);
+  if (const auto it = named.find(entry.text); it != named.end())
+    return {it->second};
   if (spelling.target() != TargetKind::cuda || table.on_host || !table.range)
     return entry;
   return {spelling.helper("entry_within") + "(" + entry.text + ", " + size_text(*table.range) + ")"};
@@ -377,6 +379,10 @@ Code Printer::expression(ExprId id) {
     const Code code = size(a.size);
     return index_type != "int64_t" ? Code{"int64_t(" + code.text + ")"} : code;
   }
+  case Op::row_of:
+    return {spelling.helper("entries_after") + "(" + c_name(kernel.tables[kernel.axes[e.axis].ragged].name) + ", 1, " +
+                size_text(kernel.axes[kernel.axes[e.axis].over].size) + ", " + arg(0).text + ") - 1",
+            binding::kAdd};
   case Op::block:
     return size(kernel.axes[e.axis].block);
   case Op::grid_index: // CUDA counts in 32 bits where that is enough; the body's type is wider

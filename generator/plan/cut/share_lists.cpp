@@ -18,6 +18,8 @@ bool is_long_axis(const Axis &axis, int64_t least) {
 
 bool is_long_row(const Kernel &kernel, AxisId axis, AxisSet chain, int64_t least) {
   Axis whole = kernel.axes[axis];
+  if (whole.mean > 0)
+    return false;
   if (whole.ragged != kNone && chain.contains(whole.over))
     whole.ragged = kNone;
   return is_long_axis(whole, least);

@@ -52,7 +52,10 @@ bool is_costly(Op op) {
 double LaneAnalysis::trips(const PlanNode &node) const {
   if (node.kind != PlanNode::Kind::loop)
     return kUnknownTrips;
-  const std::optional<int64_t> most = most_positions(kernel_.axes[node.axis]);
+  const Axis &axis = kernel_.axes[node.axis];
+  if (axis.mean > 0)
+    return static_cast<double>(axis.mean);
+  const std::optional<int64_t> most = most_positions(axis);
   return most ? static_cast<double>(*most) : kUnknownTrips;
 }
 

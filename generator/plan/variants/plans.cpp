@@ -13,9 +13,12 @@ TargetPlans make_plans(const Kernel &kernel, const Facts &facts, const std::opti
       out.in_part = std::move(out.plan);
       out.plan = std::move(*all);
     }
-  if (target == TargetKind::openmp)
-    out.short_rows = out.in_part ? plan_short_rows(*all_outputs, all_outputs_facts, out.plan)
-                                 : plan_short_rows(kernel, facts, out.plan);
+  if (target == TargetKind::openmp) {
+    const Kernel &planned = out.in_part ? *all_outputs : kernel;
+    const Facts &known = out.in_part ? all_outputs_facts : facts;
+    out.short_rows = plan_short_rows(planned, known, out.plan);
+    out.flat_rows = plan_flat_rows(planned, known, out.plan);
+  }
   return out;
 }
 
@@ -24,6 +27,8 @@ std::string print(const TargetPlans &plans) {
   std::string text;
   for (const ShortRows &rows : plans.short_rows)
     text += "where " + short_rows_condition(rows, plain) + ": " + print(rows.plan);
+  if (plans.flat_rows)
+    text += "where " + flat_rows_condition(*plans.flat_rows, plain) + ": " + print(plans.flat_rows->plan);
   text += print(plans.plan);
   if (plans.in_part)
     text += "where an output is not wanted: " + print(*plans.in_part);

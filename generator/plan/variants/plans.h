@@ -5,12 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "plan/variants/flat_rows.h"
 #include "plan/variants/short_rows.h"
 
 namespace kgen {
 
 struct TargetPlans {
   std::vector<ShortRows> short_rows; // OpenMP
+  std::optional<FlatRows> flat_rows; // OpenMP
   Plan plan;                         // for all sizes; where there is a plan in part, for calls that want all outputs,
                                      // as those for short rows are
   std::optional<Plan> in_part;       // for calls that do not
