@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 45
+#define KGEN_OPENMP_REVISION 46
 
 #include <cmath>
 #include <cstdint>
@@ -1972,7 +1972,11 @@ inline Lanes<T, N> lesser(Lanes<T, N> a, Lanes<T, N> b) {
 template <class T, int N>
 inline Lanes<T, N> or_nan(Lanes<T, N> chosen, Lanes<T, N> b) {
   using Bits = typename VectorOf<IntegerOf<sizeof(T)>, N>::type;
-  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | (Bits)(b.v != b.v));
+  Bits nan = (Bits)(b.v != b.v);
+#if defined(__SSE2__) && !defined(__clang__) && !KGEN_SET_AVX2
+  if constexpr (sizeof(nan) <= kVectorBytes) asm("" : "+x"(nan));  // GCC 12 makes a choice of it that SSE2 has not
+#endif
+  return (typename Lanes<T, N>::Vector)((Bits)chosen.v | nan);
 }
 // One number in all lanes. GCC finds the instruction for an extreme only where it does not know the number.
 template <class T, int N>

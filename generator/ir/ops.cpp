@@ -68,6 +68,21 @@ int op_arity(Op op) { return row_of(op).arity; }
 
 bool is_scalar_op(Op op) { return row_of(op).arity >= 0; }
 
+Op mirrored(Op op) {
+  switch (op) {
+  case Op::lt:
+    return Op::gt;
+  case Op::le:
+    return Op::ge;
+  case Op::gt:
+    return Op::lt;
+  case Op::ge:
+    return Op::le;
+  default:
+    return op;
+  }
+}
+
 AxisSet axes_asked(const Kernel &kernel, const Expr &inside) {
   const Var &var = kernel.vars[inside.ref];
   AxisSet named, out;

@@ -80,7 +80,7 @@ body = 'z = x;'
             self.assertEqual(call(*sizes), "success", sizes)
         for sizes in ((5, 7, 6, 1), (5, 7, 0, 1), (5, 7, 1, 1), (5, 7, 1, -4), (2, 3, 3, 2), (5, 7, 1 << 62, 1),
                       (2, 2, -1 << 63, 1)):
-            self.assertEqual(call(*sizes), "the strides of z must keep its elements apart, in memory", sizes)
+            self.assertEqual(call(*sizes), "the strides of z must each step past what the shorter ones reach", sizes)
 
     def strided(self):
         """A function of arrays with strides in one memory: y = 2 * x, called with where each begins, its sizes and strides."""

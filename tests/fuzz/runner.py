@@ -14,6 +14,7 @@ RUN_S = 240          # one target: compiling and all runs
 USUAL_WORK = 20000   # operations of the interpreter in one case; more of them reach longer rows
 STRICT = "-Wall -Wextra -Wconversion -Wshadow -Werror"
 TARGETS = ("openmp", "cuda_model")
+PLAIN = "-O0"        # what a compiler is asked that ended in a fault of its own
 ADDRESSES = "-O1 -fsanitize=address -march=native"  # its library must be there before kgen is
 COMPILERS = ("g++", "clang++")
 
@@ -46,6 +47,7 @@ class Runner:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.decisions = []  # of the spec at hand, as behind --decide
         self.cases, self.elements, self.exact, self.undecided = 0, 0, 0, 0
+        self.crashes = 0  # of the compiler
 
     def run(self, command, limit, **environment):
         limit *= max(1, os.getloadavg()[0] / os.cpu_count())  # a busy machine is no hang
@@ -71,8 +73,8 @@ class Runner:
         code, out, err = self.run([self.kgen, "generate", path, "--stop-after", "plan", *self.common()], HANG_S)
         return out, front_end(code, err)
 
-    def verify(self, path, target, data, seeds=1):
-        flags, work, environment = self.flags, self.work, {}
+    def verify(self, path, target, data, seeds=1, plainly=False):
+        flags, work, environment = PLAIN if plainly else self.flags, self.work, {}
         if target == "cuda_model":  # which has stacks of its own, and takes its time
             flags, work = flags.replace(ADDRESSES, "-O1") + " " + self.race_flags, min(work, USUAL_WORK)
         elif flags == ADDRESSES:
@@ -85,6 +87,10 @@ class Runner:
         if code == 0:
             self.count(out)
             return Outcome("right", target=target)
+        if code == 1 and "internal compiler error" in err and not plainly:
+            self.crashes += 1
+            print(f"{path.name}, {flags}: the compiler crashed", flush=True)
+            return self.verify(path, target, data, seeds, plainly=True)
         if code == 1:
             return Outcome("failed", f"{target}: {kind_of_difference(err)}", err, target)
         if code is None:

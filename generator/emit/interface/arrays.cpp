@@ -104,7 +104,7 @@ private:
       statuses_.of(
           StatusKind::strides,
           "the strides of " + a.name +
-              (is_output(a) ? " must keep its elements apart, in memory" : " lead further than can be counted"),
+              (is_output(a) ? " must each step past what the shorter ones reach" : " lead further than can be counted"),
           a.name);
   }
 

@@ -5,21 +5,6 @@
 namespace kgen {
 namespace {
 
-Op mirrored(Op op) {
-  switch (op) {
-  case Op::lt:
-    return Op::gt;
-  case Op::le:
-    return Op::ge;
-  case Op::gt:
-    return Op::lt;
-  case Op::ge:
-    return Op::le;
-  default:
-    return op;
-  }
-}
-
 std::string step_text(int64_t step) { return step == 1 ? "" : ", " + std::to_string(step); }
 
 } // namespace

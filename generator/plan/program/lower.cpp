@@ -7,10 +7,10 @@
 #include <optional>
 #include <set>
 
-#include "ir/evaluate.h"
 #include "ir/roles.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/program/known.h"
 #include "plan/program/numbers.h"
 #include "support/naming.h"
 
@@ -196,11 +196,7 @@ private:
   ExprId hoist(ExprId id, AxisSet context, std::vector<PlanNode> &out) {
     return replace(kernel_, id, [&](ExprId at) -> ExprId {
       const Expr e = kernel_.expr(at);
-      if (compares_with_itself(e)) // compilers warn
-        return make_constant(kernel_, Type::boolean, e.op == Op::eq || e.op == Op::le || e.op == Op::ge, 0);
-      if (const std::optional<int64_t> known = compares_constants(at))
-        return make_constant(kernel_, Type::boolean, *known, 0);
-      if (const std::optional<bool> known = always_compares(e)) // compilers warn of this, too
+      if (const std::optional<bool> known = known_condition(kernel_, at))
         return make_constant(kernel_, Type::boolean, *known ? 1 : 0, 0);
       if (e.op == Op::choose && mentions_present(e.args[0]))
         return hoist_optional(e, context, out);
@@ -212,107 +208,6 @@ private:
         return scan(e, context, out);
       return kNone;
     });
-  }
-
-  std::optional<int64_t> compares_constants(ExprId id) const {
-    return kernel_.expr(id).type == Type::boolean ? known_value(id) : std::nullopt;
-  }
-
-  // Of operations on whole constants.
-  std::optional<int64_t> known_value(ExprId id) const {
-    const Expr &e = kernel_.expr(id);
-    if (is_floating(e.type))
-      return std::nullopt;
-    if (e.op == Op::constant)
-      return e.integer;
-    if (e.op == Op::cast && e.type == Type::boolean && !is_floating(kernel_.expr(e.args[0]).type)) {
-      const std::optional<bool> known = differs_from_zero(e.args[0]);
-      return known ? std::optional<int64_t>(*known ? 1 : 0) : std::nullopt;
-    }
-    if (!is_scalar_op(e.op) || e.args.empty() || is_floating(kernel_.expr(e.args[0]).type))
-      return std::nullopt;
-    std::vector<Value> values;
-    for (ExprId arg : e.args) {
-      const std::optional<int64_t> value = known_value(arg);
-      if (!value)
-        return std::nullopt;
-      values.push_back(integer_value(*value));
-    }
-    return evaluate(e.op, e.type, kernel_.expr(e.args[0]).type, values.data()).integer;
-  }
-
-  static bool is_comparison(Op op) {
-    static const std::set<Op> comparisons = {Op::lt, Op::le, Op::gt, Op::ge, Op::eq, Op::ne};
-    return comparisons.count(op) != 0;
-  }
-
-  // Whole numbers that are surely one.
-  bool compares_with_itself(const Expr &e) const {
-    return is_comparison(e.op) && !is_floating(kernel_.expr(e.args[0]).type) && same(kernel_, e.args[0], e.args[1]);
-  }
-
-  // A whole number has each bit of what `|` adds, and none that `&` leaves out.
-  bool surely_differs(ExprId id, int64_t from) const {
-    const Expr &e = kernel_.expr(id);
-    return (e.op == Op::bit_or || e.op == Op::bit_and) && std::any_of(e.args.begin(), e.args.end(), [&](ExprId arg) {
-             const std::optional<int64_t> bits = known_value(arg);
-             return bits && (e.op == Op::bit_or ? *bits & ~from : ~*bits & from) != 0;
-           });
-  }
-
-  std::optional<bool> differs_from_zero(ExprId id) const {
-    if (const std::optional<int64_t> known = known_value(id))
-      return *known != 0;
-    return surely_differs(id, 0) ? std::optional<bool>(true) : std::nullopt;
-  }
-
-  // What a comparison of whole numbers gives, whatever they are.
-  std::optional<bool> always_compares(const Expr &e) const {
-    if (!is_comparison(e.op) || is_floating(kernel_.expr(e.args[0]).type))
-      return std::nullopt;
-    if (e.op == Op::eq || e.op == Op::ne)
-      for (int k : {0, 1})
-        if (const auto known = known_value(e.args[k]); known && surely_differs(e.args[1 - k], *known))
-          return e.op == Op::ne;
-    if (const std::optional<bool> known = compares_unsigned_with_zero(e))
-      return known;
-    const std::optional<Bounds> a = range_of(e.args[0]), b = range_of(e.args[1]);
-    if (!a || !b)
-      return std::nullopt;
-    const bool below = a->high<b->low, above = a->low> b->high;
-    switch (e.op) {
-    case Op::lt:
-    case Op::ge:
-      return below || a->low >= b->high ? std::optional<bool>(below == (e.op == Op::lt)) : std::nullopt;
-    case Op::gt:
-    case Op::le:
-      return above || a->high <= b->low ? std::optional<bool>(above == (e.op == Op::gt)) : std::nullopt;
-    default:
-      return below || above ? std::optional<bool>(e.op == Op::ne) : std::nullopt;
-    }
-  }
-
-  // Of constants, and of elements of small types, widened.
-  std::optional<Bounds> range_of(ExprId id) const {
-    const Expr &e = kernel_.expr(id);
-    if (e.type == Type::u64)
-      return std::nullopt;
-    if (const std::optional<int64_t> known = known_value(id))
-      return Bounds{*known, *known};
-    if (e.op != Op::cast)
-      return std::nullopt;
-    const Type from = kernel_.expr(e.args[0]).type;
-    const bool keeps =
-        !is_floating(from) && bytes_of(from) < bytes_of(e.type) && (is_unsigned(from) || !is_unsigned(e.type));
-    return keeps ? std::optional<Bounds>(bounds_of(from)) : std::nullopt;
-  }
-
-  // Whether it is below, which it never is.
-  std::optional<bool> compares_unsigned_with_zero(const Expr &e) const {
-    const bool left = e.op == Op::lt || e.op == Op::ge, right = e.op == Op::gt || e.op == Op::le;
-    if ((!left && !right) || !is_unsigned(kernel_.expr(e.args[0]).type) || known_value(e.args[left ? 1 : 0]) != 0)
-      return std::nullopt;
-    return e.op == Op::ge || e.op == Op::le;
   }
 
   bool mentions_present(ExprId id) const {
