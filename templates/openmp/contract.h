@@ -211,6 +211,7 @@ class Contraction {
     };
     const auto of_row = [=](Lanes<A, N>& values, int64_t at, int row) IN_SET {
       A positions[N];
+#pragma GCC unroll 64  // else g++ -O2 makes no vectors of these reads
       for (int lane = 0; lane < N; ++lane)
         positions[lane] = left(smaller(rows.first + row, rows.end - 1), first_k + at * N + lane);
       values = load(positions, AllLanes<N>{});
