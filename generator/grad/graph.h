@@ -67,7 +67,8 @@ struct Node {
 };
 
 // So many rounds, each of which hands values on to the next one: for (int r = 0; r < rounds; ++r), or from the last one
-// to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside.
+// to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside. Where no
+// number says how many rounds there are, `count` does, and no value of theirs can be kept.
 struct Loop {
   struct Variable {
     std::string name; // that is wished
@@ -75,6 +76,8 @@ struct Loop {
     NodeId result = kNoNode;
   };
   int64_t rounds = 0;
+  NodeId count = kNoNode;
+  NodeId unknown = kNoNode; // stands for what cannot be kept
   bool backwards = false;
   NodeId round = kNoNode;
   std::vector<Variable> variables;
@@ -132,7 +135,7 @@ public:
 
   // What a round of a loop knows: values of variables, which differ along the axes, and its number.
   NodeId handed(const std::string &name, Type type, AxisSet axes);
-  NodeId round();
+  NodeId round(Type type = Type::i32);
   // The nodes that the next values are made of and that depend on the round, arguments first.
   std::vector<NodeId> body_of(const Loop &loop) const;
   // What the body reads from outside.

@@ -123,12 +123,9 @@ private:
   void unwind(const Loop &loop) {
     const size_t before = graph_.size();
     place_ = loop.place;
-    Loop back;
-    back.rounds = loop.rounds;
+    Loop back = loop;
     back.backwards = true;
-    back.round = loop.round;
-    back.lanes = loop.lanes;
-    back.place = loop.place;
+    back.variables.clear();
     bool any = false;
     std::vector<NodeId> of; // each variable's
     for (const Loop::Variable &variable : loop.variables) {
