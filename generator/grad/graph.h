@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -151,6 +152,8 @@ public:
 
   // A product or quotient that the forward kernel computes: later products take it up.
   void know_product(NodeId id);
+  // A value that has a name: products take it as a whole.
+  void hold(NodeId id) { held_.insert(id); }
   // A sum with a logarithm in it that the forward kernel gives: exponentials that are divided by what the logarithm is
   // of take it up.
   void know_logarithm(NodeId id);
@@ -160,7 +163,16 @@ private:
     int64_t low = INT64_MIN, high = INT64_MAX;
   };
   Range range_of(NodeId id) const;
+  // Nodes times whole numbers, and a number.
+  struct Terms {
+    std::map<NodeId, int64_t> of;
+    int64_t constant = 0;
+  };
+  void add_terms(NodeId id, int64_t times, Terms &out) const;
+  Terms difference(NodeId a, NodeId b) const;
+  std::optional<int64_t> least_of(Terms terms);
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
+  NodeId joined(Op op, NodeId a, NodeId b, Type type);
   NodeId joined_digits(NodeId a, NodeId b) const;
   NodeId last_of_scan(NodeId base, AxisId axis, NodeId place);
   struct Factors {
@@ -168,6 +180,7 @@ private:
     std::map<NodeId, int> powers;
   };
   Factors factors_of(NodeId id) const;
+  Factors factors_of_product(NodeId id) const;
   NodeId product(Factors factors);
   void use_known(Factors &factors) const;
   void use_means(Factors &factors);
@@ -175,6 +188,10 @@ private:
   void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   NodeId without_logarithm(NodeId exponent, NodeId of);
   bool covers(NodeId condition, NodeId value) const;
+  bool implies(NodeId a, NodeId b) const;
+  NodeId one_of(NodeId a, NodeId b) const;
+  NodeId under_both(const Node &first, double times, const Node &second, double other_times);
+  NodeId add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one);
   void terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   bool vanishes(NodeId term, AxisSet over) const;
   // The lane of an axis whose index a condition asks for.
@@ -195,6 +212,7 @@ private:
   std::vector<Loop> loops_;
   int handed_ = 0;
   std::vector<Node> nodes_;
+  std::set<NodeId> held_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;
   struct Logarithm {
