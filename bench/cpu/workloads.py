@@ -28,6 +28,7 @@ class Workload:
     tolerance: float = 2e-5
     beats: dict = field(default_factory=dict)  # goals against single peers
     backward: tuple | None = None  # file and function of the gradient, which is called behind the other one
+    saved: tuple | None = None  # a spec in this folder, the local that its backward kernel is given, and that one's axes
     by_hand: tuple | None = None  # a spec in this folder and its function, to be called in place of `backward`
 
 
@@ -468,7 +469,7 @@ def add_step(name, forward, backward, sizes, inputs, outputs, truth, goal, toler
     gradients = [key for key in names if key.startswith("d_") and key not in given]
     WORKLOADS.append(Workload(
         name, *forward, sizes, arrays, [*outputs, *gradients, *more.get("unread", {})], truth, goal, by_row=False,
-        tolerance=tolerance, backward=backward, by_hand=more.get("by_hand"), scalars=more.get("scalars", {}), beats=more.get("beats", {})))
+        tolerance=tolerance, backward=backward, by_hand=more.get("by_hand"), saved=more.get("saved"), scalars=more.get("scalars", {}), beats=more.get("beats", {})))
 
 
 for b in (1024, 16384):
@@ -500,11 +501,11 @@ cube = {"M": 1024, "K": 1024, "N": 1024}
 add_step("matmul + bias + gelu step 1024", ("matmul/matmul_activation", "matmul_activation_gelu_f32"),
          ("matmul/matmul_activation_backward", "matmul_activation_backward_gelu_f32"), cube,
          lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "y": inverse_roots(rng, s["K"], s["N"]), "bias": normal(rng, s["N"])},
-         {"z": ("M", "N")}, steps.matmul_gelu, 1.0, tolerance=2e-3)
+         {"z": ("M", "N")}, steps.matmul_gelu, 1.0, tolerance=2e-3, saved=("matmul_gelu_step", "v", ("M", "N")))
 add_step("mlp step 1024", ("matmul/mlp", "mlp_f32"), ("matmul/mlp_backward", "mlp_backward_f32"), cube | {"H": 1024},
          lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w1": inverse_roots(rng, s["K"], s["H"]), "b1": normal(rng, s["H"]),
                          "w2": inverse_roots(rng, s["H"], s["N"]), "b2": normal(rng, s["N"])},
-         {"z": ("M", "N")}, steps.mlp, 1.0, tolerance=2e-3)
+         {"z": ("M", "N")}, steps.mlp, 1.0, tolerance=2e-3, saved=("mlp_step", "v", ("M", "H")))
 queries_and_keys = lambda rng, s: {name: normal(rng, s["B"], s["H"], s["S"], s["D"]) for name in "qkv"}  # noqa: E731
 for b, h, s in ((8, 12, 256), (1, 8, 1024), (1, 4, 4096)):
     for kind_of, causal in ("attention", False), ("causal attention", True):

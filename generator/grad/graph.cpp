@@ -400,7 +400,7 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
     return c.integer != 0 ? then : otherwise;
   if (c.kind == Kind::op && c.op == Op::logical_not)
     return choose(c.args[0], otherwise, then);
-  if (c.kind == Kind::either && is_zero(otherwise) && covers(condition, then))
+  if (is_zero(otherwise) && ((c.kind == Kind::either && covers(condition, then)) || asks_inside(condition, then)))
     return then;
   // Rule "asked already": what stands in an arm knows the condition.
   if (const Node inner = node(then); inner.kind == Kind::choose && inner.args[0] == condition)
@@ -507,6 +507,22 @@ bool Graph::covers(NodeId condition, NodeId value) const {
   const bool own = is_zero(n.args[2]) ? n.args[0] == condition : opposite(n.args[0], condition);
   return own || (c.kind == Kind::either &&
                  std::any_of(c.args.begin(), c.args.end(), [&](NodeId one) { return covers(one, value); }));
+}
+
+// Rule "nothing outside": what lies outside of a gradient reads as 0, also where nobody asks.
+bool Graph::asks_inside(NodeId condition, NodeId read) {
+  const Node n = node(read);
+  if (n.kind != Kind::at || !kgen::is_floating(n.type))
+    return false;
+  NodeId inside = kNoNode;
+  for (size_t i = 0; i < n.places.size(); ++i) {
+    const NodeId place = n.args[i + 1];
+    if (node(place).type != Type::i64)
+      return false;
+    inside = both(inside, compare(Op::ge, place, integer(0)));
+    inside = both(inside, compare(Op::lt, place, size_of(n.places[i])));
+  }
+  return inside == condition;
 }
 
 // An element at its own place is inside.

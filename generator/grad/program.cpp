@@ -410,7 +410,9 @@ private:
       return;
     const bool forward = trace_.names.count(id) != 0 || gradients_.places.count(id) == 0;
     std::string text;
-    if (forward)
+    if (naming_.given.count(id) != 0)
+      text = "// The gradients that are given.";
+    else if (forward)
       text = "// The forward kernel again.";
     else if (const std::string of = naming_.statement(spec_, gradients_.places.at(id)); !of.empty())
       text = "// Back through " + of;

@@ -162,8 +162,8 @@ TEST_CASE("one of them: what is one number is no other") {
   const NodeId three = g.compare(Op::eq, n, g.integer(3));
   CHECK(g.both(not_one, three) == three);
   CHECK(g.both(g.both(not_one, not_two), three) == three);
-  CHECK(m.text(g.both(g.compare(Op::ne, n, g.integer(3)), g.compare(Op::eq, n, g.size_of(kN)))) ==
-        "index(N) != 3 && index(N) == size(N)");
+  CHECK(m.text(g.both(g.compare(Op::ne, n, g.integer(3)), g.compare(Op::eq, n, g.size_of(kM)))) ==
+        "index(N) != 3 && index(N) == size(M)");
 }
 
 TEST_CASE("like terms: products of the same are added, but for those that have a name") {
@@ -305,5 +305,5 @@ TEST_CASE("one lane: a sum of what one index alone has is the value there") {
   CHECK(m.text(m.graph.sum(v, AxisSet::of(p) | AxisSet::of(kM), m.graph.both(positive, first))) ==
         "sum(at(v, P = 0), M, where(at(v, P = 0) > 0))");
   const NodeId beyond = m.graph.compare(Op::eq, m.graph.index(p), m.graph.integer(2)); // no lane
-  CHECK(m.text(m.graph.sum(v, AxisSet::of(p), beyond)) == "sum(v, P, where(index(P) == 2))");
+  CHECK(m.graph.is_zero(m.graph.sum(v, AxisSet::of(p), beyond)));
 }
