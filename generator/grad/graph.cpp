@@ -126,8 +126,6 @@ NodeId Graph::integer(int64_t value, Type type) {
 }
 
 NodeId Graph::index(AxisId axis) {
-  if (const Axis &a = this->axis(axis); a.ragged == kNone && a.size == Size::integer(1))
-    return integer(0);
   Node n;
   n.kind = Kind::index;
   n.type = Type::i64;

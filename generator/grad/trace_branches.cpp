@@ -71,12 +71,14 @@ void Tracer::loop(const Stmt &stmt) {
   left_ = 0;
   if (!std::exchange(too_long_, false))
     return;
-  const Unknown why = unknown_rounds(stmt);
   wasted_ += graph_.size() - nodes;
   held_ = before;
   arrays_ = arrays_before;
   out_.stores = stores_before;
   condition_ = around;
+  if (keep_loop(stmt, true))
+    return;
+  const Unknown why = unknown_rounds(stmt);
   forget(stmt.body, why);
   forget(stmt.step, why);
 }

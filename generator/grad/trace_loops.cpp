@@ -34,15 +34,11 @@ bool stays_in_loop(const Node &n) {
 
 } // namespace
 
-std::optional<Tracer::Counter> Tracer::counter_of(const Stmt &stmt, const std::set<VarId> &assigned) {
+std::optional<Tracer::Counter> Tracer::counter_of(const Stmt &stmt, const std::set<VarId> &assigned, bool by_value) {
   if (stmt.step.size() != 1 || stmt.step[0].kind != Stmt::Kind::assign || stmt.value == kNone ||
       assigned.count(stmt.step[0].target) != 0)
     return std::nullopt;
-  const Held before = held_;
-  if (const std::optional<Counter> out = counted(stmt))
-    return out;
-  held_ = before;
-  return counted_by_value(stmt, assigned);
+  return by_value ? counted_by_value(stmt, assigned) : counted(stmt);
 }
 
 // The condition asks about the counter alone, and `step` alone changes it.
@@ -185,7 +181,7 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
   return std::nullopt;
 }
 
-bool Tracer::keep_loop(const Stmt &stmt) {
+bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   std::set<VarId> assigned;
   if (!steps_.empty() || !assigned_in(kernel_, stmt.body, assigned))
     return false;
@@ -193,7 +189,7 @@ bool Tracer::keep_loop(const Stmt &stmt) {
   const Trouble trouble = trouble_;
   const Leaving leaving = std::exchange(leaving_, {});
   const size_t nodes = graph_.size();
-  const std::optional<Counter> counter = counter_of(stmt, assigned);
+  const std::optional<Counter> counter = counter_of(stmt, assigned, by_value);
   held_ = before;
   std::optional<KeptLoop> kept;
   if (counter)

@@ -115,7 +115,7 @@ private:
   NodeId zero(VarId var);
   // A loop stays one where its rounds are counted; a short one, and one that cannot stay, is written out.
   void loop(const Stmt &stmt);
-  bool keep_loop(const Stmt &stmt);
+  bool keep_loop(const Stmt &stmt, bool by_value = false); // whose rounds a number counts, or a value
   // A counter that goes from `first` by `step`, so many times; where no number says how many, `count` does.
   struct Counter {
     VarId var = kNone;
@@ -124,7 +124,7 @@ private:
     NodeId count = kNoNode, last = kNoNode; // last: what it holds behind the loop
     Type type = Type::i32;                  // of the rounds
   };
-  std::optional<Counter> counter_of(const Stmt &stmt, const std::set<VarId> &assigned);
+  std::optional<Counter> counter_of(const Stmt &stmt, const std::set<VarId> &assigned, bool by_value);
   std::optional<Counter> counted(const Stmt &stmt);
   std::optional<Counter> counted_by_value(const Stmt &stmt, const std::set<VarId> &assigned);
   NodeId rounds_of(const Counter &counter, NodeId asked);
