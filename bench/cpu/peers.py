@@ -34,6 +34,11 @@ def kind(name):
     return " ".join(word for word in name.split() if not word[0].isdigit() and word != "step")
 
 
+def loss_first(values):
+    """The loss, which a training step gives a gradient, is the last output of the forward kernel."""
+    return (values[-1].reshape(1), *values[-2::-1])
+
+
 # name: arrays -> value, in the operations that torch and JAX share.
 def shared(np_like, act, a):
     half = lambda x: x.shape[-1] // 2  # noqa: E731
@@ -72,6 +77,7 @@ def shared(np_like, act, a):
         "log-softmax": lambda x: act.log_softmax(x, -1),
         "masked softmax": masked_softmax,
         "giou loss": loss_of,
+        "giou mean loss padded": lambda pred, target: loss_first(loss_of(pred, target)),
         "matmul": np_like.matmul,
         "matmul batched": np_like.matmul,
         "matmul bf16": np_like.matmul,
@@ -112,6 +118,7 @@ def torch_peer(compiled):
         "max pool": lambda x: functional.max_pool2d(x, 3, 2, 1),
         "average pool": lambda x: functional.avg_pool2d(x, 3, 2, 1, count_include_pad=False),
         "giou loss ragged": ragged_loss,
+        "giou mean loss ragged": lambda start, pred, target: loss_first(ragged_loss(start, pred, target)),
         "cross entropy": lambda x, target: functional.cross_entropy(x, target.long(), reduction="none"),
         "matmul f64": torch.matmul,
         "matmul int8": torch._int_mm,
@@ -216,6 +223,7 @@ def jax_peer():
         "max pool": lambda x: window(x, -jnp.inf, jax.lax.max),
         "average pool": lambda x: window(x, 0.0, jax.lax.add) / window(jnp.ones_like(x), 0.0, jax.lax.add),
         "giou loss ragged": ragged_loss,
+        "giou mean loss ragged": lambda start, pred, target: loss_first(ragged_loss(start, pred, target)),
         "int8 similarity": lambda q, r, s, t: jax.lax.dot_general(
             q, r, (((1,), (1,)), ((), ())), preferred_element_type=jnp.int32) * s[:, None] * t,
         "cross entropy": lambda x, target: jax.nn.logsumexp(x, -1) - x[jnp.arange(len(x)), target],

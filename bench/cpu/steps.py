@@ -100,8 +100,10 @@ def given_and_wanted(work, arrays):
     return inputs, given, [name for name in inputs if f"d_{name}" in work.outputs]
 
 
-def first(values, count):
-    return (values if isinstance(values, tuple) else (values,))[:count]
+def parted(values, count):
+    """The outputs that are given a gradient, and the others."""
+    values = values if isinstance(values, tuple) else (values,)
+    return values[:count], values[count:]
 
 
 def torch_step(work, arrays, tensors, function):
@@ -113,9 +115,9 @@ def torch_step(work, arrays, tensors, function):
     d = [tensors[f"d_{name}"] for name in given]
 
     def call():
-        values = first(function(*leaves), len(given))
+        values, others = parted(function(*leaves), len(given))
         gradients = torch.autograd.grad(values, [tensors[name] for name in wanted], d)
-        return (*(value.detach() for value in values), *gradients)
+        return (*(value.detach() for value in values), *gradients, *(value.detach() for value in others))
 
     return call
 
@@ -129,12 +131,12 @@ def jax_step(work, arrays, function):
     d = tuple(jnp.asarray(arrays[f"d_{name}"]) for name in given)
 
     def of_leaves(held, leaves):
-        return first(function(*({**held, **leaves}[name] for name in inputs)), len(given))
+        return parted(function(*({**held, **leaves}[name] for name in inputs)), len(given))
 
     @jax.jit
     def step(held, d):
-        values, back = jax.vjp(lambda leaves: of_leaves(held, leaves), {name: held[name] for name in wanted})
+        values, back, others = jax.vjp(lambda leaves: of_leaves(held, leaves), {name: held[name] for name in wanted}, has_aux=True)
         gradients, = back(d)
-        return (*values, *(gradients[name] for name in wanted))
+        return (*values, *(gradients[name] for name in wanted), *others)
 
     return lambda: jax.block_until_ready(step(held, d))

@@ -28,6 +28,7 @@ class Workload:
     tolerance: float = 2e-5
     beats: dict = field(default_factory=dict)  # goals against single peers
     backward: tuple | None = None  # file and function of the gradient, which is called behind the other one
+    saved: tuple | None = None  # a spec in this folder, the local that its backward kernel is given, and that one's axes
     by_hand: tuple | None = None  # a spec in this folder and its function, to be called in place of `backward`
 
 
@@ -187,6 +188,43 @@ def giou_loss_ragged(a):
     values, start = box_giou(a), a["box_start"].astype(np.int64)
     sums = np.add.reduceat(np.append(1 - values, 0), start[:-1]) * (np.diff(start) > 0)
     return {"giou": values, "picture_loss": sums / np.maximum(np.diff(start), 1), "loss": (1 - values).mean()}
+
+
+def few_boxes(rng, s):
+    """As many a picture as training data has: few."""
+    return np.minimum(np.abs(rng.normal(0, 3, s["B"])).astype(np.int64), s["N"])
+
+
+def few_padded_boxes(rng, s):
+    made = {key: corners(rng, s["B"], s["N"]) for key in ("pred", "target")}
+    made["target"][np.arange(s["N"]) >= few_boxes(rng, s)[:, None]] = 0
+    return {key: filled(value) for key, value in made.items()}
+
+
+def few_packed_boxes(rng, s):
+    start = np.concatenate([[0], np.cumsum(few_boxes(rng, s))])
+    return {"box_start": filled(start)} | {key: filled(corners(rng, s["N"])) for key in ("pred", "target")}
+
+
+def giou_slopes(a, of):
+    """By the boxes of `of` that count, the others having none: complex steps are as exact as formulas."""
+    slopes = {f"d_{key}": np.zeros_like(a[key]) for key in ("pred", "target")}
+    for key, side in ((key, side) for key in ("pred", "target") for side in range(4)):
+        moved = {name: a[name][of].astype(complex) for name in ("pred", "target")}
+        moved[key][:, side] += 1e-30j
+        slopes[f"d_{key}"][of, side] = box_giou(moved).imag * 1e30
+    return slopes
+
+
+def giou_step(a):
+    valid = a["target"][..., 3] != 0
+    share = -a["d_loss"] / max(valid.sum(), 1)
+    return giou_loss(a) | {key: share * slope for key, slope in giou_slopes(a, valid).items()}
+
+
+def giou_ragged_step(a):
+    share = -a["d_loss"] / max(len(a["pred"]), 1)
+    return giou_loss_ragged(a) | {key: share * slope for key, slope in giou_slopes(a, slice(None)).items()}
 
 
 def cross_entropy(a):
@@ -424,16 +462,25 @@ def add_step(name, forward, backward, sizes, inputs, outputs, truth, goal, toler
             made[key] = aligned([s[axis] for axis in axes] or [1])
             made[f"d_{key}"] = normal(rng, *made[key].shape)
         return made | {key: aligned(array.shape) for key, array in wanted.items()} | {
-            key: aligned(shape) for key, shape in more.get("unread", {}).items()}
+            key: aligned(shape, np.bool_ if key == "mask" else np.float32) for key, shape in more.get("unread", {}).items()}
 
     names = list(arrays(np.random.default_rng(1), {axis: 1 for axis in sizes}))
     given = [f"d_{key}" for key in outputs]
     gradients = [key for key in names if key.startswith("d_") and key not in given]
     WORKLOADS.append(Workload(
         name, *forward, sizes, arrays, [*outputs, *gradients, *more.get("unread", {})], truth, goal, by_row=False,
-        tolerance=tolerance, backward=backward, by_hand=more.get("by_hand"), scalars=more.get("scalars", {})))
+        tolerance=tolerance, backward=backward, by_hand=more.get("by_hand"), saved=more.get("saved"), scalars=more.get("scalars", {}), beats=more.get("beats", {})))
 
 
+for b in (1024, 16384):
+    packed = int(few_boxes(np.random.default_rng(1), {"B": b, "N": 256}).sum())
+    for kind_of, sizes, given, unread, truth in (
+            ("padded", {"B": b, "N": 256}, few_padded_boxes, {"mask": ("B", "N"), "giou": ("B", "N")}, giou_step),
+            ("ragged", {"B": b, "N": packed}, few_packed_boxes, {"picture_loss": ("B",), "giou": ("N",)}, giou_ragged_step)):
+        add_step(f"giou mean loss {kind_of} step {b}", (f"giou/giou_loss_{kind_of}", f"giou_loss_{kind_of}_f32"),
+                 (f"giou/giou_loss_{kind_of}_backward", f"giou_loss_{kind_of}_backward_f32"), sizes, given, {"loss": ()},
+                 truth, 5.0, unread={key: tuple(sizes[axis] for axis in axes) for key, axes in unread.items()},
+                 beats={"torch": 10.0})
 R = {"rows": 8192, "N": 4096}
 rows_of = lambda *names: lambda rng, s: {"x": normal(rng, s["rows"], s["N"])} | {n: normal(rng, s["N"]) for n in names}  # noqa: E731
 of_rows = {"y": ("rows", "N")}
@@ -454,11 +501,11 @@ cube = {"M": 1024, "K": 1024, "N": 1024}
 add_step("matmul + bias + gelu step 1024", ("matmul/matmul_activation", "matmul_activation_gelu_f32"),
          ("matmul/matmul_activation_backward", "matmul_activation_backward_gelu_f32"), cube,
          lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "y": inverse_roots(rng, s["K"], s["N"]), "bias": normal(rng, s["N"])},
-         {"z": ("M", "N")}, steps.matmul_gelu, 1.0, tolerance=2e-3)
+         {"z": ("M", "N")}, steps.matmul_gelu, 1.0, tolerance=2e-3, saved=("matmul_gelu_step", "v", ("M", "N")))
 add_step("mlp step 1024", ("matmul/mlp", "mlp_f32"), ("matmul/mlp_backward", "mlp_backward_f32"), cube | {"H": 1024},
          lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w1": inverse_roots(rng, s["K"], s["H"]), "b1": normal(rng, s["H"]),
                          "w2": inverse_roots(rng, s["H"], s["N"]), "b2": normal(rng, s["N"])},
-         {"z": ("M", "N")}, steps.mlp, 1.0, tolerance=2e-3)
+         {"z": ("M", "N")}, steps.mlp, 1.0, tolerance=2e-3, saved=("mlp_step", "v", ("M", "H")))
 queries_and_keys = lambda rng, s: {name: normal(rng, s["B"], s["H"], s["S"], s["D"]) for name in "qkv"}  # noqa: E731
 for b, h, s in ((8, 12, 256), (1, 8, 1024), (1, 4, 4096)):
     for kind_of, causal in ("attention", False), ("causal attention", True):

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 // Each element, by named axes:
-//   real running_a = linrec_reverse(index(S) == size(S) - 1 ? 0 : at(a, S = S + 1), d_h, S);
-//   d_a = running_a * (index(S) == 0 ? 0 : at(h, S = S - 1));
+//   real running_a = linrec_reverse(at(a, S = S + 1), d_h, S);
+//   d_a = running_a * at(h, S = S - 1);
 //   d_x = running_a;
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,

@@ -8,7 +8,7 @@
 // Phase 3: a thread for each of S_shares, B, C, neighbours along C.
 // Through the workspace: share_factor_a, share_total_a, share_start_from_end.
 // Bytes that linear_recurrence_backward_f32 must move: 12 * C * S * B read, 8 * C * S * B written.
-// Operations: C * S * B + S of add; S + 1 of sub; 2 * C * S * B of mul.
+// Operations: C * S * B + S of add; S of sub; 2 * C * S * B of mul.
 
 #include "linear_recurrence_backward.h"
 
@@ -53,13 +53,8 @@ __global__ void __launch_bounds__(256)
   double factor_a = 1.0;
   // One pass along this share of s: factor_a; total_a, from the end.
   for (Index s = Index(s_end); s-- > s_begin;) {
-    factor_a *= double(int64_t(s) == int64_t(S) - 1
-                           ? 0.0f
-                           : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f));
-    total_a = (int64_t(s) == int64_t(S) - 1
-                   ? 0.0f
-                   : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f)) *
-                  total_a +
+    factor_a *= double(inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f);
+    total_a = (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f) * total_a +
               d_h[(b * S + s) * C + c];
   }
   share_total_a[(s_share * B + b) * C + c] = total_a;
@@ -89,10 +84,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
           // One pass along this share of s: carry_from_end, from the end.
           for (Index s = Index(s_share_end); s-- > s_share_begin;) {
             carry_from_end =
-                (int64_t(s) == int64_t(S) - 1
-                     ? 0.0f
-                     : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f)) *
-                    carry_from_end +
+                (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f) * carry_from_end +
                 d_h[(b * S + s) * C + c];
           }
         }
@@ -118,17 +110,14 @@ __global__ void __launch_bounds__(256)
   if (int64_t(s_share) + 1 < S_shares) carried_d_h_from_end = share_start_from_end[(s_share * B + b) * C + c];
   // One pass along this share of s: running_d_h_from_end, from the end; fills d_a and d_x.
   for (Index s = Index(s_end); s-- > s_begin;) {
-    carried_d_h_from_end = (int64_t(s) == int64_t(S) - 1
-                                ? 0.0f
-                                : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f)) *
-                               carried_d_h_from_end +
-                           d_h[(b * S + s) * C + c];
+    carried_d_h_from_end =
+        (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0f) * carried_d_h_from_end +
+        d_h[(b * S + s) * C + c];
     const float running_d_h_from_end = carried_d_h_from_end;
     const float running_a = running_d_h_from_end;
     if (d_a != nullptr) {
       d_a[(b * S + s) * C + c] =
-          running_a *
-          (int64_t(s) == 0 ? 0.0f : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0f));
+          running_a * (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0f);
     }
     if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a;
   }
@@ -186,13 +175,8 @@ __global__ void __launch_bounds__(256)
   double factor_a = 1.0;
   // One pass along this share of s: factor_a; total_a, from the end.
   for (Index s = Index(s_end); s-- > s_begin;) {
-    factor_a *= int64_t(s) == int64_t(S) - 1
-                    ? 0.0
-                    : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0);
-    total_a = (int64_t(s) == int64_t(S) - 1
-                   ? 0.0
-                   : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0)) *
-                  total_a +
+    factor_a *= inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0;
+    total_a = (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0) * total_a +
               d_h[(b * S + s) * C + c];
   }
   share_total_a[(s_share * B + b) * C + c] = total_a;
@@ -221,11 +205,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
                         s_share_end = share_begin(s_share + 1, S_shares, S, 1);
           // One pass along this share of s: carry_from_end, from the end.
           for (Index s = Index(s_share_end); s-- > s_share_begin;) {
-            carry_from_end = (int64_t(s) == int64_t(S) - 1
-                                  ? 0.0
-                                  : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0)) *
-                                 carry_from_end +
-                             d_h[(b * S + s) * C + c];
+            carry_from_end =
+                (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0) * carry_from_end +
+                d_h[(b * S + s) * C + c];
           }
         }
       }
@@ -250,17 +232,14 @@ __global__ void __launch_bounds__(256)
   if (int64_t(s_share) + 1 < S_shares) carried_d_h_from_end = share_start_from_end[(s_share * B + b) * C + c];
   // One pass along this share of s: running_d_h_from_end, from the end; fills d_a and d_x.
   for (Index s = Index(s_end); s-- > s_begin;) {
-    carried_d_h_from_end = (int64_t(s) == int64_t(S) - 1
-                                ? 0.0
-                                : (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0)) *
-                               carried_d_h_from_end +
-                           d_h[(b * S + s) * C + c];
+    carried_d_h_from_end =
+        (inside(int64_t(s) + 1, S) ? a[(b * S + int64_t(s) + 1) * C + c] : 0.0) * carried_d_h_from_end +
+        d_h[(b * S + s) * C + c];
     const double running_d_h_from_end = carried_d_h_from_end;
     const double running_a = running_d_h_from_end;
     if (d_a != nullptr) {
       d_a[(b * S + s) * C + c] =
-          running_a *
-          (int64_t(s) == 0 ? 0.0 : (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0));
+          running_a * (inside(int64_t(s) - 1, S) ? h[(b * S + int64_t(s) - 1) * C + c] : 0.0);
     }
     if (d_x != nullptr) d_x[(b * S + s) * C + c] = running_a;
   }

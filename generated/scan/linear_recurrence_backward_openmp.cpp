@@ -8,7 +8,7 @@
 // Phase 3: threads share S_shares, B, C, neighbours along C.
 // Through the workspace: share_factor_a, share_total_a, share_start_from_end.
 // Bytes that linear_recurrence_backward_f32 must move: 12 * C * S * B read, 8 * C * S * B written.
-// Operations: C * S * B + S of add; S + 1 of sub; 2 * C * S * B of mul.
+// Operations: C * S * B + S of add; S of sub; 2 * C * S * B of mul.
 
 #include "linear_recurrence_backward.h"
 
@@ -105,15 +105,12 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
                                c_end - c_first);
                 store(&factor_a[c - c_first], active,
                       load(&factor_a[c - c_first], active) *
-                          (convert<double>(
-                              s == S - 1
-                                  ? Lanes<float, kLanes64>(0.0f)
-                                  : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f))));
+                          (convert<double>(inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active)
+                                                            : 0.0f)));
                 store(&total_a[c - c_first], active,
-                      multiply_add(
-                          s == S - 1 ? Lanes<float, kLanes64>(0.0f)
-                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f),
-                          load(&total_a[c - c_first], active), load(&d_h[(b * S + s) * C + c], active)));
+                      multiply_add(inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f,
+                                   load(&total_a[c - c_first], active),
+                                   load(&d_h[(b * S + s) * C + c], active)));
               });
             }
             // One pass along c: fills share_total_a and share_factor_a.
@@ -140,17 +137,15 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
             // One pass along this share of s: carry_from_end, from the end.
             for_lanes_down<kLanes32>(s_begin, s_end, [=, &carry_from_end](int64_t s, auto active) IN_SET {
-              scan_linear<-1, false>(carry_from_end,
-                                     keep(active,
-                                          choose(Positions<kLanes32>{s} == S - 1, 0.0f,
-                                                 gather<float>(s, active,
-                                                               [&](int64_t s_at) IN_SET {
-                                                                 return inside(s_at + 1, S)
-                                                                            ? a[(b * S + s_at + 1) * C + c]
-                                                                            : 0.0f;
-                                                               })),
-                                          1.0f),
-                                     keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0f));
+              scan_linear<-1, false>(
+                  carry_from_end,
+                  keep(active,
+                       gather<float>(s, active,
+                                     [&](int64_t s_at) IN_SET {
+                                       return inside(s_at + 1, S) ? a[(b * S + s_at + 1) * C + c] : 0.0f;
+                                     }),
+                       1.0f),
+                  keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0f));
             });
           }
         }
@@ -182,18 +177,14 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
                 prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
                              c_end - c_first);
               store(&carried_d_h_from_end[c - c_first], active,
-                    multiply_add(s == S - 1
-                                     ? Lanes<float, kLanes32>(0.0f)
-                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f),
+                    multiply_add(inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0f,
                                  load(&carried_d_h_from_end[c - c_first], active),
                                  load(&d_h[(b * S + s) * C + c], active)));
               const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
               const auto running_a = running_d_h_from_end;
               if (d_a != nullptr) {
                 store(&d_a[(b * S + s) * C + c], active,
-                      running_a *
-                          (s == 0 ? Lanes<float, kLanes32>(0.0f)
-                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0f)));
+                      running_a * (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0f));
               }
               if (d_x != nullptr) store(&d_x[(b * S + s) * C + c], active, running_a);
             });
@@ -249,14 +240,11 @@ void linear_recurrence_backward_f64(const double* a, const double* h, const doub
                                c_end - c_first);
                 store(&factor_a[c - c_first], active,
                       load(&factor_a[c - c_first], active) *
-                          ((s == S - 1
-                                ? Lanes<double, kLanes64>(0.0)
-                                : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0))));
+                          ((inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0)));
                 store(&total_a[c - c_first], active,
-                      multiply_add(
-                          s == S - 1 ? Lanes<double, kLanes64>(0.0)
-                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0),
-                          load(&total_a[c - c_first], active), load(&d_h[(b * S + s) * C + c], active)));
+                      multiply_add(inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0,
+                                   load(&total_a[c - c_first], active),
+                                   load(&d_h[(b * S + s) * C + c], active)));
               });
             }
             // One pass along c: fills share_total_a and share_factor_a.
@@ -282,17 +270,15 @@ void linear_recurrence_backward_f64(const double* a, const double* h, const doub
             const int64_t s_begin = s_share * S / S_shares, s_end = (s_share + 1) * S / S_shares;
             // One pass along this share of s: carry_from_end, from the end.
             for_lanes_down<kLanes64>(s_begin, s_end, [=, &carry_from_end](int64_t s, auto active) IN_SET {
-              scan_linear<-1, false>(carry_from_end,
-                                     keep(active,
-                                          choose(Positions<kLanes64>{s} == S - 1, 0.0,
-                                                 gather<double>(s, active,
-                                                                [&](int64_t s_at) IN_SET {
-                                                                  return inside(s_at + 1, S)
-                                                                             ? a[(b * S + s_at + 1) * C + c]
-                                                                             : 0.0;
-                                                                })),
-                                          1.0),
-                                     keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0));
+              scan_linear<-1, false>(
+                  carry_from_end,
+                  keep(active,
+                       gather<double>(s, active,
+                                      [&](int64_t s_at) IN_SET {
+                                        return inside(s_at + 1, S) ? a[(b * S + s_at + 1) * C + c] : 0.0;
+                                      }),
+                       1.0),
+                  keep(active, load_every(&d_h[(b * S + s) * C + c], C, active), 0.0));
             });
           }
         }
@@ -324,18 +310,14 @@ void linear_recurrence_backward_f64(const double* a, const double* h, const doub
                 prefetch_row(&d_h[(b * S + s) * C + c], s - s_begin + 1, s_end - s_begin, -C,
                              c_end - c_first);
               store(&carried_d_h_from_end[c - c_first], active,
-                    multiply_add(s == S - 1
-                                     ? Lanes<double, kLanes64>(0.0)
-                                     : (inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0),
+                    multiply_add(inside(s + 1, S) ? load(&a[(b * S + s + 1) * C + c], active) : 0.0,
                                  load(&carried_d_h_from_end[c - c_first], active),
                                  load(&d_h[(b * S + s) * C + c], active)));
               const auto running_d_h_from_end = load(&carried_d_h_from_end[c - c_first], active);
               const auto running_a = running_d_h_from_end;
               if (d_a != nullptr) {
                 store(&d_a[(b * S + s) * C + c], active,
-                      running_a *
-                          (s == 0 ? Lanes<double, kLanes64>(0.0)
-                                  : (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0)));
+                      running_a * (inside(s - 1, S) ? load(&h[(b * S + s - 1) * C + c], active) : 0.0));
               }
               if (d_x != nullptr) store(&d_x[(b * S + s) * C + c], active, running_a);
             });

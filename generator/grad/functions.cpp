@@ -1,6 +1,7 @@
 // The function as a kernel of its own, whose gradient by one input is taken with 1 for that of the output.
 #include "grad/functions.h"
 
+#include <algorithm>
 #include <map>
 
 #include "body/body.h"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr const char *kAxis = "E", *kResult = "result";
 
-std::vector<std::string> parameters_of(size_t count) {
+std::vector<std::string> numbered(size_t count) {
   std::vector<std::string> out;
   for (size_t i = 0; i < count; ++i)
     out.push_back(count == 1 ? "v" : "v" + std::to_string(i));
@@ -40,6 +41,24 @@ Spec spec_of(const Spec &spec, const std::string &function, const std::vector<st
   out.arguments.erase(out.arguments.begin(), out.arguments.end() - static_cast<std::ptrdiff_t>(out.operands.size()));
   out.body.text = std::string(kResult) + " = " + function + "(" + join(parameters, ", ") + ");";
   return out;
+}
+
+// Those of the function itself, where the kernel has nothing else by these names.
+std::vector<std::string> parameters_of(const Spec &spec, const std::string &function, size_t count) {
+  const std::vector<std::string> plain = numbered(count);
+  const Spec alone = spec_of(spec, function, plain);
+  Diagnostics ignored;
+  const auto bodies = body::parse_body(alone, {variants_of(alone).front()}, ignored);
+  std::vector<std::string> out;
+  for (const body::Function &f : bodies ? bodies->front().functions : std::vector<body::Function>())
+    for (size_t i = 0; f.name == function && i < count && i < f.locals.size(); ++i)
+      out.push_back(f.locals[i].name);
+  const auto taken = [&](const std::string &name) {
+    const auto named = [&](const auto &entry) { return entry.name == name; };
+    return name == kResult || name == kAxis || std::any_of(spec.params.begin(), spec.params.end(), named) ||
+           std::any_of(spec.types.begin(), spec.types.end(), named);
+  };
+  return out.size() == count && std::none_of(out.begin(), out.end(), taken) ? out : plain;
 }
 
 std::string indented(const std::string &body) {
@@ -101,7 +120,7 @@ std::optional<std::string> derivative_function(const Spec &spec, const Kernel &k
 
 std::optional<std::string> derivative_functions(const Spec &spec, const std::string &function,
                                                 const CalledDerivatives &called, Diagnostics &diags) {
-  const std::vector<std::string> parameters = parameters_of(called.arguments);
+  std::map<std::string, std::vector<std::string>> parameters; // of functions that are differentiated
   const auto ending = [&](int argument) { return called.arguments > 1 ? "_" + std::to_string(argument) : ""; };
   std::map<std::string, std::optional<Kernel>> kernels; // of functions that are differentiated
   std::string out;
@@ -112,12 +131,14 @@ std::optional<std::string> derivative_functions(const Spec &spec, const std::str
         second ? function + "_second_derivative" + ending(by[0]) + ending(by[1]) : of + "_derivative" + ending(by[0]);
     if (spec.functions.given() && spec.functions.text.find(name + "(") != std::string::npos)
       continue;
-    if (kernels.count(of) == 0)
-      kernels[of] = kernel_of(spec, of, parameters, diags);
+    if (kernels.count(of) == 0) {
+      parameters[of] = parameters_of(spec, of, called.arguments);
+      kernels[of] = kernel_of(spec, of, parameters[of], diags);
+    }
     if (!kernels[of])
       return std::nullopt;
     const std::optional<std::string> text =
-        derivative_function(spec, *kernels[of], name, parameters, static_cast<size_t>(by.back()), diags);
+        derivative_function(spec, *kernels[of], name, parameters[of], static_cast<size_t>(by.back()), diags);
     if (!text)
       return std::nullopt;
     out += (out.empty() ? "" : "\n") + *text;

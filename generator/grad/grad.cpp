@@ -172,7 +172,7 @@ private:
                                       [&](const Scalar &scalar) { return scalar.name == name; });
       if (!scalar && (found == nullptr || found->role != Role::input))
         diags_.add(DiagId::grad_unknown, spec_.kernel_place, {"--of", name, "an input or a scalar"}).help =
-            other_names(name, Role::input);
+            other_names(name, Role::input, true);
     }
     for (const std::string &name : options_.with)
       if (const OperandDecl *found = operand(name); found == nullptr || found->role != Role::output)
@@ -181,9 +181,13 @@ private:
     return diags_.error_count() == before;
   }
 
-  std::string other_names(const std::string &name, Role role) const {
-    const std::string meant = did_you_mean(name, names_of(role));
-    return meant.empty() ? "name one of " + enumerate(names_of(role)) : meant;
+  std::string other_names(const std::string &name, Role role, bool scalars = false) const {
+    std::vector<std::string> names = names_of(role);
+    for (const Scalar &scalar : spec_.scalars)
+      if (scalars && (!scalar.type.param.empty() || is_floating(scalar.type.type)))
+        names.push_back(scalar.name);
+    const std::string meant = did_you_mean(name, names);
+    return meant.empty() ? "name one of " + enumerate(names) : meant;
   }
 
   std::vector<std::string> names_of(Role role) const {
@@ -511,6 +515,18 @@ private:
       diags_.add(DiagId::grad_zero, place, {name});
     if (output.atomic && !again)
       diags_.add(DiagId::grad_atomic, place, {name});
+    if (gradient.summed && !again)
+      note_sums(graph, name, *gradient.summed, place);
+  }
+
+  // What a sum over all lanes costs, in place of additions.
+  void note_sums(const Graph &graph, const std::string &name, const Summed &summed, const Place &place) {
+    std::vector<std::string> over, times;
+    for (AxisId axis : summed.over.list())
+      over.push_back(graph.axis(axis).name);
+    for (AxisId axis : summed.places)
+      times.push_back("size(" + graph.axis(axis).name + ")");
+    diags_.add(DiagId::grad_summed, place, {name, join(over, ", "), join(times, " * ")});
   }
 
   // at(d_x, C = 0) = ...; for each place of a small axis, where nothing else adds to the gradient.

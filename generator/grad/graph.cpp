@@ -189,10 +189,8 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   if (args.size() == 2 && is_integer(from)) {
     if (const auto known = known_comparison(op, args[0], args[1]))
       return *known;
-    if (op == Op::add)
-      for (const size_t first : {0, 1})
-        if (const NodeId whole = joined_digits(args[first], args[1 - first]); whole != kNoNode)
-          return whole;
+    if (const NodeId whole = joined(op, args[0], args[1], type); whole != kNoNode)
+      return whole;
   }
   if (op == Op::logical_not && node(args[0]).kind == Kind::op && node(args[0]).op == Op::logical_not)
     return node(args[0]).args[0];
@@ -202,68 +200,6 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   n.type = type;
   n.args = std::move(args);
   return intern(n);
-}
-
-// What a whole number is one of, as far as its outermost operation says it.
-Graph::Range Graph::range_of(NodeId id) const {
-  const Node &n = node(id);
-  if (n.kind == Kind::number)
-    return {n.integer, n.integer};
-  if (n.kind == Kind::cast && is_integer(node(n.args[0]).type) && bytes_of(n.type) >= bytes_of(node(n.args[0]).type))
-    return range_of(n.args[0]);
-  if (n.kind != Kind::op || n.args.size() < 2)
-    return {};
-  const Range a = range_of(n.args[0]), b = range_of(n.args[1]);
-  switch (n.op) {
-  case Op::clamp:
-    return {b.low, range_of(n.args[2]).high};
-  case Op::min:
-    return {std::min(a.low, b.low), std::min(a.high, b.high)};
-  case Op::max:
-    return {std::max(a.low, b.low), std::max(a.high, b.high)};
-  case Op::rem:
-    return b.low > 0 && b.high < INT64_MAX ? Range{1 - b.high, b.high - 1} : Range{};
-  case Op::bit_and:
-    return b.low >= 0 ? Range{0, b.high} : Range{};
-  default:
-    return {};
-  }
-}
-
-// Rule "known comparisons": a whole number is equal to itself, and an index is one of 0 to the size of its axis.
-std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
-  const bool ordered = op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge;
-  if (!ordered && op != Op::eq && op != Op::ne)
-    return std::nullopt;
-  if (a == b)
-    return truth(op == Op::eq || op == Op::le || op == Op::ge);
-  const Node x = node(a);
-  const Range first = range_of(a), second = range_of(b);
-  if ((op == Op::lt && first.low >= second.high) || (op == Op::gt && first.high <= second.low))
-    return truth(false);
-  if ((op == Op::le && first.low > second.high) || (op == Op::ge && first.high < second.low))
-    return truth(false);
-  if (x.kind != Kind::index)
-    return std::nullopt;
-  if ((op == Op::lt || op == Op::ge) && b == size_of(x.axis))
-    return truth(op == Op::lt);
-  if ((op == Op::lt || op == Op::ge) && is_number(b, 0))
-    return truth(op == Op::ge);
-  return std::nullopt;
-}
-
-// Rule "digits": (n / b) * b + n % b is n.
-NodeId Graph::joined_digits(NodeId a, NodeId b) const {
-  const Node &blocks = node(a), &rest = node(b);
-  if (blocks.kind != Kind::op || blocks.op != Op::mul || rest.kind != Kind::op || rest.op != Op::rem)
-    return kNoNode;
-  for (const size_t by : {0, 1}) {
-    const Node &quotient = node(blocks.args[1 - by]);
-    if (blocks.args[by] == rest.args[1] && quotient.kind == Kind::op && quotient.op == Op::div &&
-        quotient.args == rest.args)
-      return rest.args[0];
-  }
-  return kNoNode;
 }
 
 Graph::Factors Graph::factors_of(NodeId id) const {
@@ -278,8 +214,23 @@ Graph::Factors Graph::factors_of(NodeId id) const {
   } else if (n.kind == Kind::op && n.op == Op::neg) {
     out = factors_of(n.args[0]);
     out.number = -out.number;
-  } else
+  } else if (n.kind == Kind::op && n.op == Op::mul && kgen::is_floating(n.type) && held_.count(id) == 0)
+    return factors_of_product(id);
+  else
     out.powers[id] = 1;
+  return out;
+}
+
+// Rule "like terms": x * x + 2 * x * x is 3 * x * x. Other products stay one factor, which the forward kernel computes.
+Graph::Factors Graph::factors_of_product(NodeId id) const {
+  Factors out = factors_of(node(id).args[0]);
+  const Factors more = factors_of(node(id).args[1]);
+  out.number *= more.number;
+  for (const auto &[factor, power] : more.powers)
+    out.powers[factor] += power;
+  std::erase_if(out.powers, [](const auto &factor) { return factor.second == 0; });
+  if (out.number == 1 && out.powers.size() != 1)
+    return {1, {{id, 1}}};
   return out;
 }
 
@@ -351,6 +302,25 @@ void Graph::terms_of(NodeId id, double times, std::vector<std::pair<NodeId, doub
   out.emplace_back(plain, number);
 }
 
+// The sum of terms, two of which are `one` together.
+NodeId Graph::add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one) {
+  NodeId rest = number(0);
+  for (size_t other = 0; other < terms.size(); ++other)
+    if (other != i && other != k)
+      rest = add(rest, mul(number(terms[other].second), terms[other].first));
+  return is_zero(rest) ? one : add(rest, one);
+}
+
+// (c && e ? a : 0) + (c && !e ? b : 0) is c ? (e ? a : b) : 0; else kNoNode.
+NodeId Graph::under_both(const Node &first, double times, const Node &second, double other_times) {
+  const Node one = node(first.args[0]), other = node(second.args[0]);
+  if (one.kind != Kind::both || other.kind != Kind::both || one.args[0] != other.args[0] ||
+      !opposite(one.args[1], other.args[1]) || !is_zero(first.args[2]) || !is_zero(second.args[2]))
+    return kNoNode;
+  const NodeId then = mul(number(times), first.args[1]), otherwise = mul(number(other_times), second.args[1]);
+  return choose(one.args[0], choose(one.args[1], then, otherwise), number(0));
+}
+
 // Rule "common factors": a / s - b / s is (a - b) / s.
 NodeId Graph::add(NodeId a, NodeId b) {
   std::vector<std::pair<NodeId, double>> terms;
@@ -368,17 +338,17 @@ NodeId Graph::add(NodeId a, NodeId b) {
       if (first.kind != Kind::choose || second.kind != Kind::choose)
         continue;
       const bool turned = opposite(first.args[0], second.args[0]);
-      if (first.args[0] != second.args[0] && !turned)
-        continue;
-      NodeId arms[2], rest = number(0);
+      if (first.args[0] != second.args[0] && !turned) {
+        const NodeId one = under_both(first, terms[i].second, second, terms[k].second);
+        if (one == kNoNode)
+          continue;
+        return add_others(terms, i, k, one);
+      }
+      NodeId arms[2];
       for (const size_t arm : {0, 1})
         arms[arm] = add(mul(number(terms[i].second), first.args[arm + 1]),
                         mul(number(terms[k].second), second.args[turned ? 2 - arm : arm + 1]));
-      for (size_t other = 0; other < terms.size(); ++other)
-        if (other != i && other != k)
-          rest = add(rest, mul(number(terms[other].second), terms[other].first));
-      const NodeId one = choose(first.args[0], arms[0], arms[1]);
-      return is_zero(rest) ? one : add(rest, one);
+      return add_others(terms, i, k, choose(first.args[0], arms[0], arms[1]));
     }
   Factors common = factors_of(terms[0].first);
   for (const auto &[term, count] : terms) {
@@ -428,7 +398,7 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
     return c.integer != 0 ? then : otherwise;
   if (c.kind == Kind::op && c.op == Op::logical_not)
     return choose(c.args[0], otherwise, then);
-  if (c.kind == Kind::either && is_zero(otherwise) && covers(condition, then))
+  if (is_zero(otherwise) && ((c.kind == Kind::either && covers(condition, then)) || asks_inside(condition, then)))
     return then;
   // Rule "asked already": what stands in an arm knows the condition.
   if (const Node inner = node(then); inner.kind == Kind::choose && inner.args[0] == condition)
@@ -451,11 +421,26 @@ NodeId Graph::both(NodeId a, NodeId b) {
     return node(b).integer != 0 ? a : b;
   if (node(a).kind == Kind::both && std::find(node(a).args.begin(), node(a).args.end(), b) != node(a).args.end())
     return a;
+  if (implies(b, a))
+    return b;
+  if (const Node first = node(a); first.kind == Kind::both && implies(b, first.args[1]))
+    return both(first.args[0], b);
   Node n;
   n.kind = Kind::both;
   n.type = Type::boolean;
   n.args = {a, b};
   return intern(n);
+}
+
+// Rule "one of them": k == 2 says that k != 1, too.
+bool Graph::implies(NodeId a, NodeId b) const {
+  const Node &x = node(a), &y = node(b);
+  if (y.kind == Kind::both)
+    return implies(a, y.args[0]) && implies(a, y.args[1]);
+  const Node &asked = y.kind == Kind::op && y.op == Op::logical_not ? node(y.args[0]) : y;
+  const bool excludes = asked.kind == Kind::op && asked.op == (&asked == &y ? Op::ne : Op::eq);
+  return x.kind == Kind::op && x.op == Op::eq && excludes && x.args[0] == asked.args[0] && x.args[1] != asked.args[1] &&
+         node(x.args[1]).kind == Kind::number && node(asked.args[1]).kind == Kind::number;
 }
 
 NodeId Graph::either(NodeId a, NodeId b) {
@@ -468,11 +453,25 @@ NodeId Graph::either(NodeId a, NodeId b) {
     return a;
   if (no(a) == b || opposite(a, b)) // rule "either way"
     return kNoNode;
+  if (const NodeId one = one_of(a, b); one != kNoNode)
+    return one;
+  if (const Node n = node(a); n.kind == Kind::either)
+    for (const size_t at : {0, 1})
+      if (const NodeId one = one_of(n.args[at], b); one != kNoNode || opposite(n.args[at], b))
+        return one == kNoNode ? kNoNode : either(n.args[1 - at], one);
   Node n;
   n.kind = Kind::either;
   n.type = Type::boolean;
   n.args = {a, b};
   return intern(n);
+}
+
+// c && e || c && !e is c; else kNoNode.
+NodeId Graph::one_of(NodeId a, NodeId b) const {
+  const Node &x = node(a), &y = node(b);
+  const bool either_way =
+      x.kind == Kind::both && y.kind == Kind::both && x.args[0] == y.args[0] && opposite(x.args[1], y.args[1]);
+  return either_way ? x.args[0] : kNoNode;
 }
 
 NodeId Graph::any(NodeId a, NodeId b) {
@@ -500,12 +499,28 @@ bool Graph::covers(NodeId condition, NodeId value) const {
   const Node &n = node(value);
   if (n.kind == Kind::sum)
     return std::all_of(n.args.begin(), n.args.end(), [&](NodeId term) { return covers(condition, term); });
-  if (n.kind != Kind::choose || !is_zero(n.args[2]))
+  if (n.kind != Kind::choose || !(is_zero(n.args[1]) || is_zero(n.args[2])))
     return false;
   const Node &c = node(condition);
-  return n.args[0] == condition ||
-         (c.kind == Kind::either && std::any_of(c.args.begin(), c.args.end(),
-                                                [&](NodeId one) { return one == n.args[0] || covers(one, value); }));
+  const bool own = is_zero(n.args[2]) ? n.args[0] == condition : opposite(n.args[0], condition);
+  return own || (c.kind == Kind::either &&
+                 std::any_of(c.args.begin(), c.args.end(), [&](NodeId one) { return covers(one, value); }));
+}
+
+// Rule "nothing outside": what lies outside of a gradient reads as 0, also where nobody asks.
+bool Graph::asks_inside(NodeId condition, NodeId read) {
+  const Node n = node(read);
+  if (n.kind != Kind::at || !kgen::is_floating(n.type))
+    return false;
+  NodeId inside = kNoNode;
+  for (size_t i = 0; i < n.places.size(); ++i) {
+    const NodeId place = n.args[i + 1];
+    if (node(place).type != Type::i64)
+      return false;
+    inside = both(inside, compare(Op::ge, place, integer(0)));
+    inside = both(inside, compare(Op::lt, place, size_of(n.places[i])));
+  }
+  return inside == condition;
 }
 
 // An element at its own place is inside.

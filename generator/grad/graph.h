@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,7 +68,8 @@ struct Node {
 };
 
 // So many rounds, each of which hands values on to the next one: for (int r = 0; r < rounds; ++r), or from the last one
-// to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside.
+// to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside. Where no
+// number says how many rounds there are, `count` does, and no value of theirs can be kept.
 struct Loop {
   struct Variable {
     std::string name; // that is wished
@@ -75,6 +77,8 @@ struct Loop {
     NodeId result = kNoNode;
   };
   int64_t rounds = 0;
+  NodeId count = kNoNode;
+  NodeId unknown = kNoNode; // stands for what cannot be kept
   bool backwards = false;
   NodeId round = kNoNode;
   std::vector<Variable> variables;
@@ -132,7 +136,7 @@ public:
 
   // What a round of a loop knows: values of variables, which differ along the axes, and its number.
   NodeId handed(const std::string &name, Type type, AxisSet axes);
-  NodeId round();
+  NodeId round(Type type = Type::i32);
   // The nodes that the next values are made of and that depend on the round, arguments first.
   std::vector<NodeId> body_of(const Loop &loop) const;
   // What the body reads from outside.
@@ -148,6 +152,8 @@ public:
 
   // A product or quotient that the forward kernel computes: later products take it up.
   void know_product(NodeId id);
+  // A value that has a name: products take it as a whole.
+  void hold(NodeId id) { held_.insert(id); }
   // A sum with a logarithm in it that the forward kernel gives: exponentials that are divided by what the logarithm is
   // of take it up.
   void know_logarithm(NodeId id);
@@ -157,7 +163,16 @@ private:
     int64_t low = INT64_MIN, high = INT64_MAX;
   };
   Range range_of(NodeId id) const;
+  // Nodes times whole numbers, and a number.
+  struct Terms {
+    std::map<NodeId, int64_t> of;
+    int64_t constant = 0;
+  };
+  void add_terms(NodeId id, int64_t times, Terms &out) const;
+  Terms difference(NodeId a, NodeId b) const;
+  std::optional<int64_t> least_of(Terms terms);
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
+  NodeId joined(Op op, NodeId a, NodeId b, Type type);
   NodeId joined_digits(NodeId a, NodeId b) const;
   NodeId last_of_scan(NodeId base, AxisId axis, NodeId place);
   struct Factors {
@@ -165,6 +180,7 @@ private:
     std::map<NodeId, int> powers;
   };
   Factors factors_of(NodeId id) const;
+  Factors factors_of_product(NodeId id) const;
   NodeId product(Factors factors);
   void use_known(Factors &factors) const;
   void use_means(Factors &factors);
@@ -172,6 +188,11 @@ private:
   void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   NodeId without_logarithm(NodeId exponent, NodeId of);
   bool covers(NodeId condition, NodeId value) const;
+  bool implies(NodeId a, NodeId b) const;
+  bool asks_inside(NodeId condition, NodeId read);
+  NodeId one_of(NodeId a, NodeId b) const;
+  NodeId under_both(const Node &first, double times, const Node &second, double other_times);
+  NodeId add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one);
   void terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   bool vanishes(NodeId term, AxisSet over) const;
   // The lane of an axis whose index a condition asks for.
@@ -192,6 +213,7 @@ private:
   std::vector<Loop> loops_;
   int handed_ = 0;
   std::vector<Node> nodes_;
+  std::set<NodeId> held_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;
   struct Logarithm {

@@ -110,8 +110,8 @@ NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
   value = real(value);
   if (over.empty())
     return choose(where, value, number(0));
-  if (is_zero(value))
-    return value;
+  if (is_zero(value) || (where != kNoNode && is_number(where, 0)))
+    return number(0);
   if (where != kNoNode)
     if (const NodeId own = one_lane(value, over, where); own != kNoNode)
       return own;

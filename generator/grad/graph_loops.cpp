@@ -19,10 +19,10 @@ NodeId Graph::handed(const std::string &name, Type type, AxisSet axes) {
   return intern(n);
 }
 
-NodeId Graph::round() {
+NodeId Graph::round(Type type) {
   Node n;
   n.kind = Kind::round;
-  n.type = Type::i32;
+  n.type = type;
   n.which = ++handed_;
   return intern(n);
 }
@@ -68,6 +68,8 @@ void Graph::add_loop(Loop &loop) {
   std::vector<NodeId> args = outside_of(loop);
   for (const Loop::Variable &variable : loop.variables)
     args.push_back(variable.entry);
+  if (loop.count != kNoNode)
+    args.push_back(loop.count);
   for (size_t v = 0; v < loop.variables.size(); ++v) {
     Node n;
     n.kind = Kind::looped;

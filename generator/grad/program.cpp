@@ -91,6 +91,8 @@ private:
       return;
     const Loop::Variable v = graph_.loop(which).variables[variable];
     visit(v.entry);
+    if (const NodeId count = graph_.loop(which).count; count != kNoNode)
+      visit(count);
     visit_in_loop(which, v.next);
   }
 
@@ -104,12 +106,18 @@ private:
       const auto [of, variable] = graph_.variable_of(id);
       need(of, variable);
       if (of != which)
-        loops_.at(of).kept.insert(variable);
+        keep(of, variable);
       return;
     }
     note(id, n);
     for (NodeId arg : n.args)
       visit_in_loop(which, arg);
+  }
+
+  void keep(int which, size_t variable) {
+    loops_.at(which).kept.insert(variable);
+    if (graph_.loop(which).count != kNoNode)
+      out_.unknown = graph_.loop(which).unknown;
   }
 
   void note(NodeId id, const Node &n) {
@@ -402,7 +410,9 @@ private:
       return;
     const bool forward = trace_.names.count(id) != 0 || gradients_.places.count(id) == 0;
     std::string text;
-    if (forward)
+    if (naming_.given.count(id) != 0)
+      text = "// The gradients that are given.";
+    else if (forward)
       text = "// The forward kernel again.";
     else if (const std::string of = naming_.statement(spec_, gradients_.places.at(id)); !of.empty())
       text = "// Back through " + of;
@@ -468,10 +478,17 @@ private:
     lines.insert(lines.end(), last.begin(), last.end());
   }
 
+  NodeId one_less(NodeId count) {
+    const Type type = graph_.node(count).type;
+    return graph_.op(Op::sub, {count, graph_.integer(1, type)}, type);
+  }
+
   void loop(const LoopText &text, std::string &last) {
     comment(text.loop.variables[*text.needed.begin()].result, last);
     const Text words(graph_, names_), inner(graph_, text.names);
-    const std::string rounds = std::to_string(text.loop.rounds), start = std::to_string(text.loop.rounds - 1);
+    const NodeId count = text.loop.count;
+    const std::string rounds = count == kNoNode ? std::to_string(text.loop.rounds) : words.use(count);
+    const std::string start = count == kNoNode ? std::to_string(text.loop.rounds - 1) : words.use(one_less(count));
     std::vector<std::string> lines;
     for (size_t v : text.needed) {
       const Loop::Variable &variable = text.loop.variables[v];
@@ -487,8 +504,9 @@ private:
       lines.push_back(type_name(graph_.node(id).type) + " " + text.names.at(id) + " = " + inner.definition(id) + ";");
     hand_on(text, lines);
     const std::string &r = round_;
-    out_.body += text.loop.backwards ? "for (int " + r + " = " + start + "; " + r + " >= 0; --" + r + ") {\n"
-                                     : "for (int " + r + " = 0; " + r + " < " + rounds + "; ++" + r + ") {\n";
+    const std::string begin = "for (" + type_name(graph_.node(text.loop.round).type) + " " + r + " = ";
+    out_.body += begin + (text.loop.backwards ? start + "; " + r + " >= 0; --" + r + ") {\n"
+                                              : "0; " + r + " < " + rounds + "; ++" + r + ") {\n");
     for (const std::string &line : lines)
       for (const std::string &part : split(wrapped(line), '\n'))
         out_.body += part.empty() ? "" : "  " + part + "\n";

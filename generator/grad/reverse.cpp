@@ -123,12 +123,9 @@ private:
   void unwind(const Loop &loop) {
     const size_t before = graph_.size();
     place_ = loop.place;
-    Loop back;
-    back.rounds = loop.rounds;
+    Loop back = loop;
     back.backwards = true;
-    back.round = loop.round;
-    back.lanes = loop.lanes;
-    back.place = loop.place;
+    back.variables.clear();
     bool any = false;
     std::vector<NodeId> of; // each variable's
     for (const Loop::Variable &variable : loop.variables) {
@@ -345,18 +342,10 @@ private:
     give(n.args[0], own, lanes);
   }
 
-  // `value` one place further on, or back, along the axis.
+  // `value` one place further on, or back, along the axis: 0 where there is none.
   NodeId neighbour(NodeId value, AxisId axis, int by) {
     const NodeId index = graph_.index(axis), one = graph_.integer(1);
     return graph_.at(value, {{axis, graph_.op(by > 0 ? Op::add : Op::sub, {index, one}, Type::i64)}});
-  }
-  // 0 where there is no such place.
-  NodeId neighbour_or_zero(NodeId value, AxisId axis, int by) {
-    const NodeId index = graph_.index(axis);
-    const NodeId end =
-        by > 0 ? graph_.op(Op::sub, {graph_.size_of(axis), graph_.integer(1)}, Type::i64) : graph_.integer(0);
-    const NodeId there = graph_.no(graph_.compare(Op::eq, index, end));
-    return graph_.choose(there, neighbour(value, axis, by), graph_.number(0));
   }
 
   void scan(NodeId id, const Node &n, const Part &part) {
@@ -372,27 +361,27 @@ private:
     case ScanKind::sum:
       return give(element, {kNoNode, graph_.scan(ScanKind::sum, {spread}, n.axis, !n.reverse, n.exclusive)}, lanes);
     case ScanKind::linear: {
-      const NodeId total = back(neighbour_or_zero(element, n.axis, onwards), spread);
+      const NodeId total = back(neighbour(element, n.axis, onwards), spread);
       give(n.args[1], {kNoNode, total}, lanes);
       if (active(element))
-        give(element, {kNoNode, graph_.mul(total, neighbour_or_zero(id, n.axis, -onwards))}, lanes);
+        give(element, {kNoNode, graph_.mul(total, neighbour(id, n.axis, -onwards))}, lanes);
       return;
     }
     case ScanKind::product: {
       const NodeId before = graph_.scan(ScanKind::product, {element}, n.axis, n.reverse, true);
       NodeId total;
       if (n.exclusive)
-        total = neighbour_or_zero(back(element, spread), n.axis, onwards);
+        total = neighbour(back(element, spread), n.axis, onwards);
       else
-        total = back(neighbour_or_zero(element, n.axis, onwards), spread);
+        total = back(neighbour(element, n.axis, onwards), spread);
       return give(element, {kNoNode, graph_.mul(before, total)}, lanes);
     }
     case ScanKind::max: {
       // An element that is the greatest so far gets all up to the next such one.
       const NodeId most = graph_.scan(ScanKind::max, {element}, n.axis, n.reverse, false);
       const NodeId leads = graph_.compare(Op::eq, element, most);
-      const NodeId reached = n.exclusive ? neighbour_or_zero(spread, n.axis, onwards) : spread;
-      const NodeId next = neighbour_or_zero(graph_.choose(leads, graph_.number(0), graph_.number(1)), n.axis, onwards);
+      const NodeId reached = n.exclusive ? neighbour(spread, n.axis, onwards) : spread;
+      const NodeId next = neighbour(graph_.choose(leads, graph_.number(0), graph_.number(1)), n.axis, onwards);
       return give(element, {leads, back(next, reached)}, lanes);
     }
     }
@@ -440,6 +429,8 @@ private:
       out_.of[array.name].additions.push_back(std::move(addition));
       return;
     }
+    if (array.kind == Kind::operand && !options_.additions && is_gather(graph_, id, lanes, kernel_.tables))
+      out_.of[array.name].summed = Summed{lanes - array.axes, n.places};
     std::optional<Transposed> back = transpose(graph_, id, part, lanes);
     if (back && graph_.axes(back->part->value).count() > 60)
       back.reset();

@@ -17,6 +17,12 @@ struct Part {
   NodeId value = kNoNode;
 };
 
+// Of what is read at computed places, a sum over all lanes along `over` for each element along `places`.
+struct Summed {
+  AxisSet over;
+  std::vector<AxisId> places;
+};
+
 // What an input gets: at its own places, in slices at constant places, stored by the lanes that read it, each of which
 // has an element of its own, and added at places that are computed.
 struct InputGradient {
@@ -33,6 +39,7 @@ struct InputGradient {
     std::optional<Part> whole; // the same at its own places: a sum over lanes
   };
   std::vector<Stored> stored;
+  std::optional<Summed> summed;
 };
 
 struct Seed {

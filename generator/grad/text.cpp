@@ -280,6 +280,17 @@ Text::Piece Text::choice(const Node &n, bool floating) const {
           kChoice, type};
 }
 
+// A truth value counts as 1 or 0 beside other factors, as in C++.
+Text::Piece Text::factor(NodeId id) const {
+  const Node &n = graph_.node(id);
+  if (names_.count(id) == 0 && n.kind == Kind::cast) {
+    const Piece inner = factor(n.args[0]);
+    if (inner.type == Type::boolean)
+      return inner;
+  }
+  return piece(id);
+}
+
 // d / (2 * s), with the gradients first.
 Text::Piece Text::product(const Node &n, double sign) const {
   std::vector<std::pair<int, NodeId>> above, below;
@@ -304,8 +315,9 @@ Text::Piece Text::product(const Node &n, double sign) const {
   if (number != 1 || above.empty())
     pieces.push_back(floating(number, false));
   bool floats = !pieces.empty() && kgen::is_floating(pieces[0].type);
-  for (const auto &factor : above) {
-    pieces.push_back(piece(factor.second));
+  const bool alone = above.size() == 1;
+  for (const auto &[rank, id] : above) {
+    pieces.push_back(alone ? piece(id) : factor(id));
     floats = floats || kgen::is_floating(pieces.back().type);
   }
   if (!floats) // whole numbers would be divided as such

@@ -31,6 +31,7 @@ private:
   Piece floating(double value, bool as_such) const;
   Piece operation(const Node &n, bool floating) const;
   Piece infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const;
+  Piece factor(NodeId id) const;
   Piece product(const Node &n, double sign) const;
   Piece sum(const Node &n) const;
   std::string bits_type(const Node &n) const;

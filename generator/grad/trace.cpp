@@ -41,8 +41,10 @@ void Tracer::save(VarId v, NodeId value) {
   const bool complete = !var.partial || var.alias != kNone; // what it keeps of an input is known, too
   if (!plain && !var.optional && complete && stored_.count(v) == 0 && !added_to && var.axes == node.axes)
     out_.saved.emplace(value, var.name);
-  if (out_.saved.count(value) != 0)
-    graph_.know_logarithm(value);
+  if (out_.saved.count(value) == 0)
+    return;
+  graph_.hold(value);
+  graph_.know_logarithm(value);
 }
 
 void Tracer::stores_in(const Stmt &stmt) {
@@ -162,8 +164,10 @@ void Tracer::note_name(NodeId value, const Var &var, const Place &place) {
   if (kind == Kind::operand || kind == Kind::number || kind == Kind::scalar || kind == Kind::undefined ||
       kind == Kind::index || kind == Kind::size)
     return;
-  if (var.kind == Var::Kind::local)
+  if (var.kind == Var::Kind::local) {
     out_.names.emplace(value, var.name);
+    graph_.hold(value);
+  }
   out_.places.emplace(value, place);
 }
 

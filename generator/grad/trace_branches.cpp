@@ -71,16 +71,21 @@ void Tracer::loop(const Stmt &stmt) {
   left_ = 0;
   if (!std::exchange(too_long_, false))
     return;
-  const Unknown why{"this loop", stmt.place,
-                    "give it a constant bound of at most " + std::to_string(kMostKeptRounds) +
-                        " rounds, or write a scan"};
   wasted_ += graph_.size() - nodes;
   held_ = before;
   arrays_ = arrays_before;
   out_.stores = stores_before;
   condition_ = around;
+  if (keep_loop(stmt, true))
+    return;
+  const Unknown why = unknown_rounds(stmt);
   forget(stmt.body, why);
   forget(stmt.step, why);
+}
+
+Unknown Tracer::unknown_rounds(const Stmt &stmt) {
+  return {"this loop", stmt.place,
+          "give it a constant bound of at most " + std::to_string(kMostKeptRounds) + " rounds, or write a scan"};
 }
 
 // What the statements assign is no longer known.

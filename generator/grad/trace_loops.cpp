@@ -34,10 +34,15 @@ bool stays_in_loop(const Node &n) {
 
 } // namespace
 
-// The condition asks about the counter alone, and `step` alone changes it.
-std::optional<Tracer::Counter> Tracer::counter_of(const Stmt &stmt) {
-  if (stmt.step.size() != 1 || stmt.step[0].kind != Stmt::Kind::assign || stmt.value == kNone)
+std::optional<Tracer::Counter> Tracer::counter_of(const Stmt &stmt, const std::set<VarId> &assigned, bool by_value) {
+  if (stmt.step.size() != 1 || stmt.step[0].kind != Stmt::Kind::assign || stmt.value == kNone ||
+      assigned.count(stmt.step[0].target) != 0)
     return std::nullopt;
+  return by_value ? counted_by_value(stmt, assigned) : counted(stmt);
+}
+
+// The condition asks about the counter alone, and `step` alone changes it.
+std::optional<Tracer::Counter> Tracer::counted(const Stmt &stmt) {
   Counter out;
   out.var = stmt.step[0].target;
   const auto now = [&]() -> std::optional<int64_t> {
@@ -47,11 +52,12 @@ std::optional<Tracer::Counter> Tracer::counter_of(const Stmt &stmt) {
   std::optional<int64_t> at = now();
   if (!at)
     return std::nullopt;
-  out.first = *at;
+  out.first = held(out.var);
   for (;; ++out.rounds) {
     const Node asked = graph_.node(value(stmt.value));
     if (asked.kind != Kind::number || out.rounds > kMostKeptRounds)
       return std::nullopt;
+    out.last = held(out.var);
     if (asked.integer == 0)
       return out.rounds > kFewRounds ? std::optional(out) : std::nullopt;
     statement(stmt.step[0]);
@@ -63,17 +69,68 @@ std::optional<Tracer::Counter> Tracer::counter_of(const Stmt &stmt) {
   }
 }
 
+// for (int i = first; i < end; ++i), with an end that no round changes.
+std::optional<Tracer::Counter> Tracer::counted_by_value(const Stmt &stmt, const std::set<VarId> &assigned) {
+  Counter out;
+  out.var = stmt.step[0].target;
+  out.type = kernel_.vars[out.var].type;
+  out.first = held(out.var);
+  if (out.type != Type::i32 && out.type != Type::i64)
+    return std::nullopt;
+  for (VarId v : assigned)
+    held_[v] = graph_.handed(kernel_.vars[v].name, kernel_.vars[v].type, {});
+  const NodeId round = held_[out.var] = graph_.round(out.type);
+  const NodeId asked = value(stmt.value);
+  statement(stmt.step[0]);
+  const Node stepped = graph_.node(held(out.var));
+  if (stepped.kind != Kind::op || (stepped.op != Op::add && stepped.op != Op::sub) || stepped.args[0] != round ||
+      graph_.node(stepped.args[1]).kind != Kind::number)
+    return std::nullopt;
+  out.step = graph_.node(stepped.args[1]).integer * (stepped.op == Op::sub ? -1 : 1);
+  out.count = out.step == 0 ? kNoNode : rounds_of(out, asked);
+  if (out.count == kNoNode)
+    return std::nullopt;
+  out.last = unknown(out.var, {"the counter of this loop", stmt.place, "name its last value before the loop"});
+  return out;
+}
+
+// How many there are while `asked` holds: a comparison of the counter with what no round changes; else kNoNode.
+NodeId Tracer::rounds_of(const Counter &counter, NodeId asked) {
+  const Node n = graph_.node(asked);
+  if (n.kind != Kind::op || n.args.size() != 2)
+    return kNoNode;
+  const bool up = counter.step > 0, ends_at = n.op == Op::le || n.op == Op::ge;
+  const Node compared = graph_.node(n.args[0]), end = graph_.node(n.args[1]);
+  const bool asks_counter = compared.kind == Kind::round ||
+                            (compared.kind == Kind::cast && graph_.node(compared.args[0]).kind == Kind::round);
+  if ((n.op != (up ? Op::lt : Op::gt) && n.op != (up ? Op::le : Op::ge)) || !asks_counter || end.in_loop ||
+      (end.type != Type::i32 && end.type != Type::i64))
+    return kNoNode;
+  const auto whole = [&](Op op, NodeId a, NodeId b) { return graph_.op(op, {a, b}, end.type); };
+  const auto number = [&](int64_t value) { return graph_.integer(value, end.type); };
+  const NodeId first = cast_to(counter.first, end.type);
+  const NodeId span = up ? whole(Op::sub, n.args[1], first) : whole(Op::sub, first, n.args[1]);
+  const int64_t step = std::abs(counter.step);
+  return whole(Op::div, whole(Op::add, span, number(step - (ends_at ? 0 : 1))), number(step));
+}
+
+NodeId Tracer::cast_to(NodeId id, Type type) {
+  const Node from = graph_.node(id);
+  if (from.type == type)
+    return id;
+  if (from.kind == Kind::number)
+    return graph_.integer(from.integer, type);
+  Node cast;
+  cast.kind = Kind::cast;
+  cast.type = type;
+  cast.args = {id};
+  return graph_.intern(cast);
+}
+
 NodeId Tracer::in_round(const Counter &counter, NodeId round) {
   const Type type = kernel_.vars[counter.var].type;
-  if (type != Type::i32) {
-    Node wide;
-    wide.kind = Kind::cast;
-    wide.type = type;
-    wide.args = {round};
-    round = graph_.intern(wide);
-  }
-  const NodeId times = graph_.op(Op::mul, {graph_.integer(counter.step, type), round}, type);
-  return graph_.op(Op::add, {graph_.integer(counter.first, type), times}, type);
+  const NodeId times = graph_.op(Op::mul, {graph_.integer(counter.step, type), cast_to(round, type)}, type);
+  return graph_.op(Op::add, {counter.first, times}, type);
 }
 
 // Until it is known which variables a round changes, and along which axes they differ.
@@ -90,8 +147,9 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
   while (!handed.empty()) {
     Loop loop;
     loop.rounds = counter.rounds;
-    loop.round = graph_.round();
-    loop.lanes = lanes;
+    loop.count = counter.count;
+    loop.round = graph_.round(counter.type);
+    loop.lanes = lanes | graph_.axes(counter.count);
     loop.place = stmt.place;
     held_ = before;
     held_[counter.var] = in_round(counter, loop.round);
@@ -104,14 +162,14 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
     if (trouble_ || too_long_ || take_leaving().loop != kNoNode)
       return std::nullopt;
     std::vector<VarId> changed;
-    AxisSet wider = lanes;
+    AxisSet wider = loop.lanes;
     for (size_t i = 0; i < handed.size(); ++i) {
       loop.variables[i].next = held_.at(handed[i]);
       wider |= graph_.axes(loop.variables[i].next);
       if (loop.variables[i].next != loop.variables[i].found)
         changed.push_back(handed[i]);
     }
-    if (changed == handed && wider == lanes) {
+    if (changed == handed && wider == loop.lanes) {
       const std::vector<NodeId> body = graph_.body_of(loop);
       const bool good =
           std::none_of(body.begin(), body.end(), [&](NodeId id) { return stays_in_loop(graph_.node(id)); });
@@ -123,7 +181,7 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
   return std::nullopt;
 }
 
-bool Tracer::keep_loop(const Stmt &stmt) {
+bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   std::set<VarId> assigned;
   if (!steps_.empty() || !assigned_in(kernel_, stmt.body, assigned))
     return false;
@@ -131,11 +189,10 @@ bool Tracer::keep_loop(const Stmt &stmt) {
   const Trouble trouble = trouble_;
   const Leaving leaving = std::exchange(leaving_, {});
   const size_t nodes = graph_.size();
-  const std::optional<Counter> counter = counter_of(stmt);
-  const NodeId last = counter ? held_.at(counter->var) : kNoNode;
+  const std::optional<Counter> counter = counter_of(stmt, assigned, by_value);
   held_ = before;
   std::optional<KeptLoop> kept;
-  if (counter && assigned.count(counter->var) == 0)
+  if (counter)
     kept = loop_of(stmt, *counter, assigned);
   held_ = before;
   trouble_ = trouble;
@@ -144,8 +201,10 @@ bool Tracer::keep_loop(const Stmt &stmt) {
   wasted_ += graph_.size() - nodes;
   if (!kept)
     return false;
+  if (counter->count != kNoNode)
+    kept->loop.unknown = unknown(counter->var, unknown_rounds(stmt));
   graph_.add_loop(kept->loop);
-  held_[counter->var] = last;
+  held_[counter->var] = counter->last;
   for (size_t i = 0; i < kept->vars.size(); ++i) {
     const NodeId result = kept->loop.variables[i].result;
     held_[kept->vars[i]] = result;

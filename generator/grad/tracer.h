@@ -115,14 +115,22 @@ private:
   NodeId zero(VarId var);
   // A loop stays one where its rounds are counted; a short one, and one that cannot stay, is written out.
   void loop(const Stmt &stmt);
-  bool keep_loop(const Stmt &stmt);
-  // A counter that goes from `first` by `step`, so many times.
+  bool keep_loop(const Stmt &stmt, bool by_value = false); // whose rounds a number counts, or a value
+  // A counter that goes from `first` by `step`, so many times; where no number says how many, `count` does.
   struct Counter {
     VarId var = kNone;
-    int64_t first = 0, step = 0, rounds = 0;
+    NodeId first = kNoNode;
+    int64_t step = 0, rounds = 0;
+    NodeId count = kNoNode, last = kNoNode; // last: what it holds behind the loop
+    Type type = Type::i32;                  // of the rounds
   };
-  std::optional<Counter> counter_of(const Stmt &stmt);
+  std::optional<Counter> counter_of(const Stmt &stmt, const std::set<VarId> &assigned, bool by_value);
+  std::optional<Counter> counted(const Stmt &stmt);
+  std::optional<Counter> counted_by_value(const Stmt &stmt, const std::set<VarId> &assigned);
+  NodeId rounds_of(const Counter &counter, NodeId asked);
   NodeId in_round(const Counter &counter, NodeId round);
+  NodeId cast_to(NodeId id, Type type);
+  static Unknown unknown_rounds(const Stmt &stmt);
   struct KeptLoop {
     Loop loop;
     std::vector<VarId> vars; // of its variables

@@ -42,6 +42,21 @@ CASES = {
     "one behind the other": (
         X + Y, "real z = x;\nfor (int i = 0; i < 20; ++i) z = 0.5 * cos(z) + 0.1 * x;\nreal v = 1;\n"
         "for (int i = 0; i < 30; ++i) v = 0.5 * sin(v * z);\ny = v * z;", ["[20]", "[30]"], []),
+    "as many rounds as an axis is long, of what enters linearly": (
+        X + Y, "real z = x;\nfor (int i = 0; i < size(N); ++i) z = 0.5 * z + sin(x) * i;\ny = z;",
+        ["for (int i = size(N) - 1; i >= 0; --i) {"], ["_kept"]),
+    "as many rounds as an element says, downwards": (
+        X + 'inputs.k = "i32[M]"\n' + Y, "real z = x;\nfor (int64_t i = k - 1; i >= 0; --i) z = 0.3 * z + x;\ny = z;", [], ["_kept"]),
+    "by steps of two, from three": (
+        X + 'scalars.n = "i32"\n' + Y, "real z = x, v = 0;\nfor (int i = 3; i < n; i += 2) {\n  real t = z;\n  z = v + x / i;\n"
+        "  v = 0.5 * t - 0.25 * z;\n}\ny = z * v;", [], ["_kept"]),
+    "more rounds than can be kept": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 5000; ++i) z = 0.999 * z + 0.001 * sin(x);\ny = z;", ["4999"], ["_kept"]),
+}
+# What a round finds would have to be kept, of rounds that no number counts.
+REFUSED = {
+    "a value times an input": "real z = x;\nfor (int i = 0; i < size(N); ++i) z = z * x;\ny = z;",
+    "an end that rounds move": "real z = x;\nint n = 3;\nfor (int i = 0; i < n; ++i) {\n  z = 0.5 * z;\n  n -= x > 0 ? 1 : 0;\n}\ny = z;",
 }
 
 
@@ -67,5 +82,12 @@ wrong = []
 for name, case in CASES.items():
     with tempfile.TemporaryDirectory() as folder:
         wrong += check(name, *case, Path(folder))
-print("\n".join(wrong) or f"{len(CASES)} cases are right")
+for name, body in REFUSED.items():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "k.toml"
+        path.write_text(f"kernel = \"k\"\n{X}{Y}body = '''\n{body}\n'''\n")
+        code, text = run("grad", path, "-o", folder)
+        refused = code == 2 and "error[KG0601]: this loop cannot be differentiated" in text and "write a scan" in text
+        wrong += [] if refused else [f"{name}: {code} {text}"]
+print("\n".join(wrong) or f"{len(CASES) + len(REFUSED)} cases are right")
 sys.exit(1 if wrong else 0)

@@ -1,0 +1,133 @@
+// Rules for whole numbers: what is known of them, and how sums of them are joined.
+#include "grad/graph.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+// What a whole number is one of, as far as its outermost operation says it.
+Graph::Range Graph::range_of(NodeId id) const {
+  const Node &n = node(id);
+  if (n.kind == Kind::number)
+    return {n.integer, n.integer};
+  if (n.kind == Kind::cast && is_integer(node(n.args[0]).type) && bytes_of(n.type) >= bytes_of(node(n.args[0]).type))
+    return range_of(n.args[0]);
+  if (n.kind != Kind::op || n.args.size() < 2)
+    return {};
+  const Range a = range_of(n.args[0]), b = range_of(n.args[1]);
+  switch (n.op) {
+  case Op::clamp:
+    return {b.low, range_of(n.args[2]).high};
+  case Op::min:
+    return {std::min(a.low, b.low), std::min(a.high, b.high)};
+  case Op::max:
+    return {std::max(a.low, b.low), std::max(a.high, b.high)};
+  case Op::rem:
+    return b.low > 0 && b.high < INT64_MAX ? Range{1 - b.high, b.high - 1} : Range{};
+  case Op::bit_and:
+    return b.low >= 0 ? Range{0, b.high} : Range{};
+  default:
+    return {};
+  }
+}
+
+void Graph::add_terms(NodeId id, int64_t times, Terms &out) const {
+  const Node &n = node(id);
+  if (n.kind == Kind::number)
+    out.constant += times * n.integer;
+  else if (n.kind == Kind::op && (n.op == Op::add || n.op == Op::sub) && n.type == Type::i64) {
+    add_terms(n.args[0], times, out);
+    add_terms(n.args[1], n.op == Op::add ? times : -times, out);
+  } else if ((out.of[id] += times) == 0)
+    out.of.erase(id);
+}
+
+Graph::Terms Graph::difference(NodeId a, NodeId b) const {
+  Terms out;
+  add_terms(a, 1, out);
+  add_terms(b, -1, out);
+  return out;
+}
+
+// Of indices, which are less than the sizes of their axes, and of what has a range.
+std::optional<int64_t> Graph::least_of(Terms terms) {
+  constexpr int64_t kMost = 1 << 30; // numbers whose sums do not overflow
+  for (const auto &[id, times] : Terms(terms).of)
+    if (const Node n = node(id); n.kind == Kind::index) {
+      terms.of.erase(id);
+      if (times < 0) {
+        add_terms(size_of(n.axis), times, terms);
+        terms.constant -= times;
+      }
+    }
+  int64_t least = terms.constant;
+  for (const auto &[id, times] : terms.of) {
+    const Range range = node(id).kind == Kind::size ? Range{0, INT64_MAX} : range_of(id);
+    const int64_t end = times > 0 ? range.low : range.high;
+    if (std::abs(times) > 64 || end < -kMost || end > kMost)
+      return std::nullopt;
+    least += times * end;
+  }
+  return std::abs(terms.constant) <= kMost ? std::optional(least) : std::nullopt;
+}
+
+// Rule "known comparisons": a whole number is equal to itself, and an index is one of 0 to the size of its axis.
+std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
+  const bool ordered = op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge;
+  if (!ordered && op != Op::eq && op != Op::ne)
+    return std::nullopt;
+  if (a == b)
+    return truth(op == Op::eq || op == Op::le || op == Op::ge);
+  const auto least = least_of(difference(a, b)), most = least_of(difference(b, a)); // of a - b, and of b - a
+  const bool above = least && *least > 0, below = most && *most > 0, not_below = least && *least >= 0;
+  const bool not_above = most && *most >= 0;
+  switch (op) {
+  case Op::lt:
+  case Op::ge:
+    return below || not_below ? std::optional(truth(below == (op == Op::lt))) : std::nullopt;
+  case Op::gt:
+  case Op::le:
+    return above || not_above ? std::optional(truth(above == (op == Op::gt))) : std::nullopt;
+  default:
+    return above || below ? std::optional(truth(op == Op::ne)) : std::nullopt;
+  }
+}
+
+// Rule "whole numbers": n - 2 + 1 is n - 1.
+NodeId Graph::joined(Op op, NodeId a, NodeId b, Type type) {
+  if (op == Op::add)
+    for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
+      if (const NodeId whole = joined_digits(one, other); whole != kNoNode)
+        return whole;
+  const Node inner = node(a), by = node(b);
+  if ((op != Op::add && op != Op::sub) || by.kind != Kind::number || inner.kind != Kind::op || inner.type != type ||
+      (inner.op != Op::add && inner.op != Op::sub) || (type != Type::i32 && type != Type::i64))
+    return kNoNode;
+  const size_t at = node(inner.args[1]).kind == Kind::number ? 1 : 0; // where its number stands
+  const Node own = node(inner.args[at]);
+  if (own.kind != Kind::number || (at == 0 && inner.op == Op::sub))
+    return kNoNode;
+  const int64_t all = (inner.op == Op::add ? own.integer : -own.integer) + (op == Op::add ? by.integer : -by.integer);
+  if (all > INT32_MAX || all < INT32_MIN)
+    return kNoNode;
+  return this->op(all < 0 ? Op::sub : Op::add, {inner.args[1 - at], integer(std::abs(all), type)}, type);
+}
+
+// Rule "digits": (n / b) * b + n % b is n.
+NodeId Graph::joined_digits(NodeId a, NodeId b) const {
+  const Node &blocks = node(a), &rest = node(b);
+  if (blocks.kind != Kind::op || blocks.op != Op::mul || rest.kind != Kind::op || rest.op != Op::rem)
+    return kNoNode;
+  for (const size_t by : {0, 1}) {
+    const Node &quotient = node(blocks.args[1 - by]);
+    if (blocks.args[by] == rest.args[1] && quotient.kind == Kind::op && quotient.op == Op::div &&
+        quotient.args == rest.args)
+      return rest.args[0];
+  }
+  return kNoNode;
+}
+
+} // namespace kgen::grad
