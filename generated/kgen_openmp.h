@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 48
+#define KGEN_OPENMP_REVISION 49
 
 #include <cmath>
 #include <cstdint>
@@ -103,8 +103,11 @@
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
-#define KGEN_BEGIN_TARGET(names) \
-  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off")) KGEN_PRAGMA(GCC target(names))
+// Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all rounds of
+// a loop store is asked before it.
+#define KGEN_BEGIN_TARGET(names)                                                                             \
+  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops")) \
+  KGEN_PRAGMA(GCC target(names))
 #define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
@@ -3681,6 +3684,7 @@ class Contraction {
     };
     const auto of_row = [=](Lanes<A, N>& values, int64_t at, int row) IN_SET {
       A positions[N];
+#pragma GCC unroll 64  // else g++ -O2 makes no vectors of these reads
       for (int lane = 0; lane < N; ++lane)
         positions[lane] = left(smaller(rows.first + row, rows.end - 1), first_k + at * N + lane);
       values = load(positions, AllLanes<N>{});

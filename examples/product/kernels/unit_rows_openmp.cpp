@@ -82,8 +82,11 @@
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
-#define KGEN_BEGIN_TARGET(names) \
-  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off")) KGEN_PRAGMA(GCC target(names))
+// Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all rounds of
+// a loop store is asked before it.
+#define KGEN_BEGIN_TARGET(names)                                                                             \
+  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops")) \
+  KGEN_PRAGMA(GCC target(names))
 #define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
