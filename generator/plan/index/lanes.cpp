@@ -140,7 +140,8 @@ private:
 } // namespace
 
 LaneStep LaneAnalysis::buffer_step(VarId var, const std::vector<Coordinate> &coords, AxisId lane) const {
-  const std::vector<AxisId> &dims = plan_.storage[var].dims;
+  const Storage &storage = plan_.storage[var];
+  const std::vector<AxisId> &dims = storage.dims;
   StepSum sum;
   Size stride = Size::integer(1);
   for (int64_t extent : kernel_.vars[var].array)
@@ -151,9 +152,15 @@ LaneStep LaneAnalysis::buffer_step(VarId var, const std::vector<Coordinate> &coo
     else if (*axis == lane)
       sum.add(1, stride);
     const Axis &a = kernel_.axes[*axis];
-    stride = Size::make(Size::Op::multiply, {stride, a.uniform ? a.block : a.size});
-    // The buffer's extent along such an axis is that of one of its operands.
-    if (!a.uniform && lane != *axis && axis + 1 != dims.rend() && std::find(axis + 1, dims.rend(), lane) != dims.rend())
+    const bool in_part = *axis == storage.in_parts;
+    const Size extent = in_part      ? Size::integer(storage.part)
+                        : a.most > 0 ? Size::integer(a.most)
+                        : a.uniform  ? a.block
+                                     : a.size;
+    stride = Size::make(Size::Op::multiply, {stride, extent});
+    // The buffer's extent along such an axis is that of one of its operands, or as many bytes as the cache has for it.
+    if ((in_part ? storage.kept.has_value() : !a.uniform) && lane != *axis && axis + 1 != dims.rend() &&
+        std::find(axis + 1, dims.rend(), lane) != dims.rend())
       sum.unknown();
   }
   return sum.step();
