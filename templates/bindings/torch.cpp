@@ -22,6 +22,10 @@
 #include <utility>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "{{kernel}}.h"
 
 namespace {
@@ -67,6 +71,21 @@ struct Device {
   const char* from = nullptr;  // the array that says so
 };
 
+// Large arrays are fresh memory each time, which the system hands out page by page as it is written. With large pages
+// that takes a seventh of the time; NumPy asks for them, too.
+void ask_for_large_pages([[maybe_unused]] const Tensor& array) {
+#if defined(MADV_HUGEPAGE)
+  constexpr uintptr_t kPage = 4096;
+  int64_t bytes = 0;
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_storage_size(array.get(), &bytes));
+  if (bytes < (4 << 20)) return;
+  const auto data = reinterpret_cast<uintptr_t>(array.data_ptr());
+  const uintptr_t begin = (data + kPage - 1) / kPage * kPage;
+  // Where that cannot be, nothing changes.
+  madvise(reinterpret_cast<void*>(begin), data + uintptr_t(bytes) - begin, MADV_HUGEPAGE);
+#endif
+}
+
 Tensor new_array(const Device& device, const char* type, Shape shape) {
   Shape strides(shape.size());
   int64_t stride = 1;
@@ -77,7 +96,9 @@ Tensor new_array(const Device& device, const char* type, Shape shape) {
   const int32_t dtype = torch::stable::detail::to<int32_t>(torch::stable::detail::from(type_of(type)));
   AtenTensorHandle handle;
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(int64_t(shape.size()), shape.data(), strides.data(), dtype, device.type, device.index, &handle));
-  return Tensor(handle);
+  Tensor array(handle);
+  if (device.type == aoti_torch_device_type_cpu()) ask_for_large_pages(array);
+  return array;
 }
 
 Shape joined(Shape shape, const Shape& rest, const Shape& behind) {

@@ -110,6 +110,16 @@ def as_list(result):
     return list(result) if isinstance(result, tuple) else [result]
 
 
+def flags_of_memory(address):
+    inside = False
+    for line in pathlib.Path("/proc/self/smaps").read_text().splitlines():
+        if match := re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line):
+            inside = int(match[1], 16) <= address < int(match[2], 16)
+        elif inside and line.startswith("VmFlags:"):
+            return line.split()[1:]
+    return []
+
+
 def calls():
     for case in matrix.CASES:
         for number, call in enumerate(case.calls):
@@ -301,6 +311,13 @@ class TorchBinding(unittest.TestCase):
         lines = pathlib.Path("/proc/self/maps").read_text().splitlines()
         mapped = {line.split()[-1] for line in lines if "gomp" in line or "libomp" in line}
         self.assertEqual(len(mapped), 1, mapped)
+
+    @unittest.skipUnless(pathlib.Path("/sys/kernel/mm/transparent_hugepage").exists(), "the system has no large pages")
+    def test_large_results_lie_in_large_pages(self):
+        for rows, large in (5000, True), (5, False):
+            y = module("soft").soft(torch.randn(rows, 2, 100, dtype=torch.float64))
+            torch.testing.assert_close(y.sum(-1), torch.ones(rows, 2, dtype=torch.float64))
+            self.assertEqual("hg" in flags_of_memory(y.data_ptr() + y.nbytes // 2), large)
 
     def test_the_file_of_a_binding_compiles_in_three_seconds(self):
         include = pathlib.Path(torch.__file__).parent / "include"
