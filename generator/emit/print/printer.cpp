@@ -257,7 +257,7 @@ Code Printer::table(const Expr &e) {
     at.push_back(expression(arg));
   const Table &table = kernel.tables[e.ref];
   const Code entry = table_entry(table, at, e.safe);
-  if (const auto it = named.find(entry.text); it != named.end())
+  if (const auto it = named.find(entry.text); it != named.end() && table.type == Type::i64) // as what has the name
     return {it->second};
   if (spelling.target() != TargetKind::cuda || table.on_host || !table.range)
     return entry;
