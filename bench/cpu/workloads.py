@@ -469,7 +469,8 @@ def add_step(name, forward, backward, sizes, inputs, outputs, truth, goal, toler
     gradients = [key for key in names if key.startswith("d_") and key not in given]
     WORKLOADS.append(Workload(
         name, *forward, sizes, arrays, [*outputs, *gradients, *more.get("unread", {})], truth, goal, by_row=False,
-        tolerance=tolerance, backward=backward, by_hand=more.get("by_hand"), saved=more.get("saved"), scalars=more.get("scalars", {}), beats=more.get("beats", {})))
+        tolerance=tolerance, backward=backward, by_hand=more.get("by_hand"), saved=more.get("saved"),
+        scalars=more.get("scalars", {}), beats=more.get("beats", {})))
 
 
 for b in (1024, 16384):

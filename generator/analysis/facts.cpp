@@ -19,6 +19,11 @@ const Stmt &statement(const Kernel &kernel, const StmtPath &path) {
   return *stmt;
 }
 
+void mark_safe(Kernel &kernel, const Facts &facts) {
+  for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
+    kernel.exprs[id].safe = facts.inside[id];
+}
+
 Facts analyze(Kernel &kernel, Diagnostics &diags) {
   using namespace analysis;
   Context context(kernel, diags);

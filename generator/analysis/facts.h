@@ -172,6 +172,9 @@ Size grid_steps(const Kernel &kernel, GridId grid);
 // still whole enough to be printed.
 Facts analyze(Kernel &kernel, Diagnostics &diags);
 
+// Notes in the kernel which of its reads are proved to lie inside.
+void mark_safe(Kernel &kernel, const Facts &facts);
+
 std::string print(const Kernel &kernel, const Facts &facts);
 
 } // namespace kgen

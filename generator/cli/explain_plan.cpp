@@ -11,8 +11,7 @@
 #include "plan/index/exprs.h"
 #include "plan/index/lanes.h"
 #include "plan/tree/tree.h"
-#include "plan/variants/flat_rows.h"
-#include "plan/variants/short_rows.h"
+#include "plan/variants/plans.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -28,11 +27,13 @@ public:
         cuda_(target == TargetKind::cuda) {
     if (cuda_)
       return;
-    for (const ShortRows &rows : variation.plans.at(target).short_rows)
-      short_rows_ += "calls with " + short_rows_condition(rows, [](const std::string &axis) { return axis; }) +
+    const auto plain = [](const std::string &axis) { return axis; };
+    const TargetPlans &plans = variation.plans.at(target);
+    for (const ShortRows &rows : plans.short_rows)
+      some_calls_ += "calls with " + short_rows_condition(rows, plain) +
                      ": neighbouring rows side by side, by a function of their own\n";
-    if (const std::optional<FlatRows> &flat = variation.plans.at(target).flat_rows)
-      short_rows_ += "calls with " + flat_rows_condition(*flat, [](const std::string &axis) { return axis; }) +
+    if (plans.flat_rows)
+      some_calls_ += "calls with " + flat_rows_condition(*plans.flat_rows, plain) +
                      ": elements one by one, whatever rows they are of, by a function of their own\n";
   }
 
@@ -51,7 +52,7 @@ public:
         for (const PlanNode &node : phase.nodes)
           inner_loops(node, p, out[1].rows);
     }
-    out[0].below = print(plan_) + short_rows_;
+    out[0].below = print(plan_) + some_calls_;
     for (size_t v = 0; v < plan_.storage.size(); ++v)
       place(static_cast<VarId>(v), out[2].rows);
     std::erase_if(out, [](const Explanation::Section &section) { return section.rows.empty(); });
@@ -215,7 +216,7 @@ private:
   const Kernel &kernel_;
   const LaneAnalysis lanes_;
   const bool cuda_;
-  std::string short_rows_;
+  std::string some_calls_;
   std::set<const PlanNode *> taken_;
 };
 

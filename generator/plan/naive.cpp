@@ -10,8 +10,7 @@ namespace kgen {
 Plan make_naive_plan(const Kernel &kernel, const Facts &facts) {
   Plan plan;
   plan.kernel = kernel;
-  for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
-    plan.kernel.exprs[id].safe = facts.inside[id];
+  mark_safe(plan.kernel, facts);
   plan.axis_order = memory_order(kernel);
   std::vector<PlanNode> program = lower(plan.kernel);
   prune(plan.kernel, program);

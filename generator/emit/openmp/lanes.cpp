@@ -106,8 +106,8 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
             " += " + length + ") {");
     range = {first, helper("smaller") + "(" + first + " + " + length + ", " + range.end + ")"};
   }
-  if (!row_at_begin_.empty())
-    out.add("int64_t " + near_row_ + " = " + row_at_begin_ + range.begin + ") - 1;");
+  if (looked_up_ != kNone)
+    out.add("int64_t " + near_row_ + " = " + printer_.row_of(looked_up_, range.begin).text + ";");
   for (const Accumulator &a : accumulators_) {
     note(a.lane_type());
     const std::string start = a.selects ? "" : " = " + printer_.spelling.identity(a.step->monoid, a.type);
@@ -119,9 +119,8 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   for (const std::string &name : outer)
     if (mentions_word(body, name))
       references += ", &" + name;
-  if (!row_at_begin_.empty())
+  if (std::exchange(looked_up_, kNone) != kNone)
     references += ", &" + near_row_;
-  row_at_begin_.clear();
   const std::string active = mentions_word(body, active_) ? "auto " + active_ : "auto";
   const std::string point = mentions_word(body, v) ? "int64_t " + v : "int64_t";
   helper("for_lanes");

@@ -231,9 +231,9 @@ private:
   Standing place_ = Standing::elsewhere;
   std::map<std::string, std::string> gathered_; // the names of what the statement at hand gathers
   std::string first_;                           // where the loop, or its block, begins
-  std::string near_row_;     // the variable that says which row elements at hand are of, or one near it;
-  std::string row_at_begin_; // what it starts as, up to the first element. Empty: the loop at hand does not ask
-  int widest_ = 1;           // bytes of the widest type that is computed on lanes
+  AxisId looked_up_ = kNone;                    // whose rows the elements of the loop at hand look up;
+  std::string near_row_;                        // the variable that says which one is at hand, or one near it
+  int widest_ = 1;                              // bytes of the widest type that is computed on lanes
 };
 
 } // namespace kgen

@@ -290,7 +290,7 @@ std::string LanePrinter::rows_of(const Expr &e) {
                     rows = printer_.size_text(kernel_.axes[along.over].size);
   if (near_row_.empty())
     near_row_ = names_.claim_one_of("row", {"", "_near"});
-  row_at_begin_ = helper("entries_after") + "(" + table + ", 1, " + rows + ", ";
+  looked_up_ = e.axis;
   return table + ", " + rows + ", " + printer_.expression(e.args[0]).text + ", " + near_row_;
 }
 

@@ -380,9 +380,7 @@ Code Printer::expression(ExprId id) {
     return index_type != "int64_t" ? Code{"int64_t(" + code.text + ")"} : code;
   }
   case Op::row_of:
-    return {spelling.helper("entries_after") + "(" + c_name(kernel.tables[kernel.axes[e.axis].ragged].name) + ", 1, " +
-                size_text(kernel.axes[kernel.axes[e.axis].over].size) + ", " + arg(0).text + ") - 1",
-            binding::kAdd};
+    return row_of(e.axis, arg(0).text);
   case Op::block:
     return size(kernel.axes[e.axis].block);
   case Op::grid_index: // CUDA counts in 32 bits where that is enough; the body's type is wider

@@ -95,6 +95,8 @@ public:
   // Where a row of a ragged axis begins, and how long it is.
   std::string row_start(AxisId axis, const std::string &row);
   Code row_length(AxisId axis, const std::string &row);
+  // The row that an element is of, by its packed place.
+  Code row_of(AxisId axis, const std::string &element);
   // Loops over the axis go over this part of their range, until it is cleared.
   void set_part(AxisId axis, Range part) { parts_[axis] = std::move(part); }
   bool in_part(AxisId axis) const { return parts_.count(axis) != 0; }

@@ -89,6 +89,13 @@ std::string Printer::row_start(AxisId axis, const std::string &row) {
   return it == named.end() ? text : it->second;
 }
 
+Code Printer::row_of(AxisId axis, const std::string &element) {
+  const Axis &along = kernel.axes[axis];
+  return {spelling.helper("entries_after") + "(" + c_name(kernel.tables[along.ragged].name) + ", 1, " +
+              size_text(kernel.axes[along.over].size) + ", " + element + ") - 1",
+          binding::kAdd};
+}
+
 Code Printer::row_length(AxisId axis, const std::string &row) {
   const std::string text = row_start(axis, row + " + 1") + " - " + row_start(axis, row);
   const auto it = named.find(text);

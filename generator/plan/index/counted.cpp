@@ -31,13 +31,7 @@ bool is_assignment(const PlanNode &node) {
 }
 
 bool reads_any(const Kernel &kernel, ExprId id, const std::set<VarId> &vars) {
-  bool found = false;
-  walk(kernel, id, [&](ExprId at) {
-    const Expr &e = kernel.expr(at);
-    found = found || (e.op == Op::read && vars.count(e.ref) != 0);
-    return !found;
-  });
-  return found;
+  return any_node(kernel, id, [&](const Expr &e) { return e.op == Op::read && vars.count(e.ref) != 0; });
 }
 
 } // namespace

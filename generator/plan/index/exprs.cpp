@@ -36,14 +36,17 @@ ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &w
   return changed ? kernel.add(std::move(copy)) : id;
 }
 
-bool reads(const Kernel &kernel, ExprId id, VarId var) {
+bool any_node(const Kernel &kernel, ExprId id, const std::function<bool(const Expr &)> &question) {
   bool found = false;
   walk(kernel, id, [&](ExprId at) {
-    const Expr &e = kernel.expr(at);
-    found = found || (e.op == Op::read && e.ref == var);
+    found = found || question(kernel.expr(at));
     return !found;
   });
   return found;
+}
+
+bool reads(const Kernel &kernel, ExprId id, VarId var) {
+  return any_node(kernel, id, [&](const Expr &e) { return e.op == Op::read && e.ref == var; });
 }
 
 bool same(const Kernel &kernel, ExprId a, ExprId b) {

@@ -13,6 +13,9 @@ namespace kgen {
 // below.
 void walk(const Kernel &kernel, ExprId id, const std::function<bool(ExprId)> &visit);
 
+// Is it so of a node of the expression, coordinates included?
+bool any_node(const Kernel &kernel, ExprId id, const std::function<bool(const Expr &)> &question);
+
 // A copy of the expression in which `replace` has put other nodes (kNone: keep). The original where nothing changed.
 ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &replace);
 

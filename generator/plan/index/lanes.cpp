@@ -290,13 +290,9 @@ bool LaneAnalysis::may_leave(const Expr &read) const {
 }
 
 bool LaneAnalysis::hazardous(ExprId id) const {
-  bool found = false;
-  walk(kernel_, id, [&](ExprId at) {
-    const Expr &e = kernel_.expr(at);
-    found = found || e.op == Op::table || (e.op == Op::read && (kernel_.vars[e.ref].optional || may_leave(e)));
-    return !found;
+  return any_node(kernel_, id, [&](const Expr &e) {
+    return e.op == Op::table || (e.op == Op::read && (kernel_.vars[e.ref].optional || may_leave(e)));
   });
-  return found;
 }
 
 // ---- what can be lanes ----------------------------------------------------------------------------------------------

@@ -138,14 +138,10 @@ bool is_of_one_round(const Plan &plan, const Scopes &scopes, const PlanNode &nod
 }
 
 bool changes(const Kernel &kernel, ExprId id, AxisSet inside, const std::set<VarId> &changed) {
-  bool found = false;
-  walk(kernel, id, [&](ExprId at) {
-    const Expr &e = kernel.expr(at);
+  return any_node(kernel, id, [&](const Expr &e) {
     const bool reads = e.op == Op::read || e.op == Op::element;
-    found = found || !(e.axes & inside).empty() || (reads && changed.count(e.ref) != 0);
-    return !found;
+    return !(e.axes & inside).empty() || (reads && changed.count(e.ref) != 0);
   });
-  return found;
 }
 
 bool sets_one_of(const PlanNode &node, const std::set<VarId> &locals) {

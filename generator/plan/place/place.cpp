@@ -21,8 +21,7 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
   plan.target = target;
   plan.decisions = Decisions(kernel.pins, target);
   plan.kernel = kernel;
-  for (size_t id = 0; id < facts.inside.size() && id < kernel.exprs.size(); ++id)
-    plan.kernel.exprs[id].safe = facts.inside[id];
+  mark_safe(plan.kernel, facts);
   if (target == TargetKind::openmp)
     mark_fused(plan.kernel);
   plan.axis_order = memory_order(kernel);

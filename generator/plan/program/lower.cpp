@@ -130,14 +130,9 @@ private:
     const auto moves = [&](const std::vector<Coordinate> &coords) {
       return std::any_of(coords.begin(), coords.end(), [&](const Coordinate &c) { return !is_identity(kernel_, c); });
     };
-    bool found = false;
-    walk(kernel_, value, [&](ExprId id) {
-      const Expr &e = kernel_.expr(id);
-      if (e.op == Op::read && same_memory(e.ref, write.target))
-        found = found || moves(e.coords) || moves(write.coords);
-      return true;
+    return any_node(kernel_, value, [&](const Expr &e) {
+      return e.op == Op::read && same_memory(e.ref, write.target) && (moves(e.coords) || moves(write.coords));
     });
-    return found;
   }
 
   bool same_memory(VarId a, VarId b) const {
@@ -211,9 +206,7 @@ private:
   }
 
   bool mentions_present(ExprId id) const {
-    bool found = false;
-    walk(kernel_, id, [&](ExprId at) { return !(found |= kernel_.expr(at).op == Op::present); });
-    return found;
+    return any_node(kernel_, id, [](const Expr &e) { return e.op == Op::present; });
   }
 
   // `present(b) ? sum(b, N) : 0`: an absent array must not be read, so what the arm needs stands under the condition.

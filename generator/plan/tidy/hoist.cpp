@@ -95,9 +95,7 @@ private:
     static const std::set<Op> functions = {Op::exp,    Op::exp2, Op::expm1, Op::log,  Op::log2,  Op::log1p,   Op::sqrt,
                                            Op::rsqrt,  Op::cbrt, Op::tanh,  Op::sinh, Op::cosh,  Op::sigmoid, Op::erf,
                                            Op::erfinv, Op::sin,  Op::cos,   Op::tan,  Op::atan2, Op::pow};
-    bool found = false;
-    walk(kernel_, id, [&](ExprId at) { return !(found = found || functions.count(kernel_.expr(at).op) != 0); });
-    return found;
+    return any_node(kernel_, id, [](const Expr &e) { return functions.count(e.op) != 0; });
   }
 
   bool is_fixed(ExprId id, AxisId axis) const {

@@ -34,9 +34,9 @@ std::optional<FlatRows> plan_flat_rows(const Kernel &kernel, const Facts &facts,
   if (along == kNone || !kernel.grid.empty() || !wants_lanes(kernel))
     return std::nullopt;
   Kernel known = kernel;
-  for (size_t id = 0; id < facts.inside.size() && id < known.exprs.size(); ++id)
-    known.exprs[id].safe = facts.inside[id];
-  const std::optional<Kernel> flat = flatten_rows(known, along, plan.decide(Decision::flat_operations));
+  mark_safe(known, facts);
+  const std::optional<Kernel> flat =
+      flatten_rows(known, along, plan.decide(Decision::flat_mean), plan.decide(Decision::flat_operations));
   if (!flat)
     return std::nullopt;
   return FlatRows{along, make_plan(*flat, facts, TargetKind::openmp)};

@@ -1,19 +1,20 @@
 #include "plan/variants/flatten.h"
 
 #include <algorithm>
-#include <map>
+#include <iterator>
+#include <utility>
 
 #include "plan/index/exprs.h"
 
 namespace kgen {
 namespace {
 
-constexpr int64_t kShort = 4; // such rows are folded one number after the other
-
 class Flattening {
 public:
-  Flattening(const Kernel &kernel, AxisId along)
-      : given_(kernel), kernel_(kernel), along_(along), rows_(kernel.axes[along].over) {}
+  Flattening(const Kernel &kernel, AxisId along, int64_t mean)
+      : given_(kernel), kernel_(kernel), along_(along), rows_(kernel.axes[along].over) {
+    kernel_.axes[along].mean = mean;
+  }
 
   std::optional<Kernel> run(int64_t least_operations) {
     elements_ = add_elements();
@@ -37,7 +38,6 @@ private:
     axis.size = axis.block = given_.axes[along_].size;
     axis.place = given_.axes[along_].place;
     kernel_.axes.push_back(axis);
-    kernel_.axes[along_].mean = kShort;
     return static_cast<AxisId>(kernel_.axes.size()) - 1;
   }
 
@@ -72,6 +72,8 @@ private:
     std::vector<Stmt> out;
     for (const Stmt &stmt : given) {
       std::optional<Stmt> turned = statement(stmt);
+      if (unsure_ > 0 && !before_.empty()) // it would be computed where its branch is not taken
+        refuse();
       std::move(before_.begin(), before_.end(), std::back_inserter(out));
       before_.clear();
       if (turned)
@@ -133,26 +135,12 @@ private:
       out.axes = of_elements(stmt.axes | kernel_.expr(out.value).axes);
       out.context = of_elements(stmt.context);
     }
-    std::vector<Stmt> before = std::move(before_);
-    before_.clear();
+    const std::vector<Stmt> before = std::exchange(before_, {});
     ++unsure_;
-    out.body = inner(stmt.body);
-    out.otherwise = inner(stmt.otherwise);
+    out.body = list(stmt.body);
+    out.otherwise = list(stmt.otherwise);
     --unsure_;
-    before_ = std::move(before);
-    return out;
-  }
-
-  std::vector<Stmt> inner(const std::vector<Stmt> &given) {
-    std::vector<Stmt> out;
-    for (const Stmt &stmt : given) {
-      std::optional<Stmt> turned = statement(stmt);
-      if (!before_.empty()) // it would be computed where its branch is not taken
-        refuse();
-      before_.clear();
-      if (turned)
-        out.push_back(std::move(*turned));
-    }
+    before_ = before;
     return out;
   }
 
@@ -276,17 +264,15 @@ private:
       return turned;
     });
     kernel_.exprs[out].axes = of_elements(e.axes);
-    const bool of_rows =
-        (e.op == Op::read || e.op == Op::element) && given_.vars[e.ref].axes.contains(rows_) && !reads_elements(e);
-    if (of_rows)
-      refuse();
     return out;
   }
 
-  // Other elements than the one at hand are not known by their packed place.
+  // Other elements than the one at hand are not known by their packed place; what rows have at computed places would be
+  // looked for by each element.
   bool asks_elsewhere(const Expr &e) const {
-    return reads_elements(e) &&
-           (find_coordinate(e.coords, along_) != nullptr || find_coordinate(e.coords, rows_) != nullptr);
+    if (reads_elements(e))
+      return find_coordinate(e.coords, along_) != nullptr || find_coordinate(e.coords, rows_) != nullptr;
+    return (e.op == Op::read || e.op == Op::element) && given_.vars[e.ref].axes.contains(rows_);
   }
 
   // A value that all elements of a row have.
@@ -331,23 +317,16 @@ private:
   }
 
   bool asks_rows(ExprId id) const {
-    bool found = false;
-    walk(given_, id, [&](ExprId at) {
-      const Op op = given_.expr(at).op;
-      return !(found = found || op == Op::fold || op == Op::scan || op == Op::size || op == Op::table);
+    return any_node(given_, id, [](const Expr &e) {
+      return e.op == Op::fold || e.op == Op::scan || e.op == Op::size || e.op == Op::table;
     });
-    return found;
   }
 
   // Could it be asked for where the body does not, so that it is not there?
   bool asks_memory(ExprId id) const {
-    bool found = false;
-    walk(given_, id, [&](ExprId at) {
-      const Expr &e = given_.expr(at);
-      const bool optional = e.op == Op::read && given_.vars[e.ref].optional;
-      return !(found = found || optional || e.op == Op::table || e.op == Op::element || !e.coords.empty());
+    return any_node(given_, id, [&](const Expr &e) {
+      return reads_optional(e) || e.op == Op::table || e.op == Op::element || !e.coords.empty();
     });
-    return found;
   }
 
   // In a statement about rows, or about all of them.
@@ -383,7 +362,7 @@ private:
       return of_row(id);
     VarId var = e.ref;
     if (e.op != Op::read || !e.coords.empty() || !reads_elements(e)) {
-      if (unsure_ > 0 || asks_optional(id))
+      if (unsure_ > 0 || any_node(given_, id, [&](const Expr &inner) { return reads_optional(inner); }))
         refuse();
       count(id);
       const ExprId value = of_element(id);
@@ -395,14 +374,7 @@ private:
     return at(var, elements_, where);
   }
 
-  bool asks_optional(ExprId id) const {
-    bool found = false;
-    walk(given_, id, [&](ExprId at) {
-      const Expr &e = given_.expr(at);
-      return !(found = found || (e.op == Op::read && given_.vars[e.ref].optional));
-    });
-    return found;
-  }
+  bool reads_optional(const Expr &e) const { return e.op == Op::read && given_.vars[e.ref].optional; }
 
   const Kernel &given_;
   Kernel kernel_;
@@ -419,8 +391,8 @@ private:
 
 } // namespace
 
-std::optional<Kernel> flatten_rows(const Kernel &kernel, AxisId along, int64_t least_operations) {
-  return Flattening(kernel, along).run(least_operations);
+std::optional<Kernel> flatten_rows(const Kernel &kernel, AxisId along, int64_t mean, int64_t least_operations) {
+  return Flattening(kernel, along, mean).run(least_operations);
 }
 
 } // namespace kgen
