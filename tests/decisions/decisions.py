@@ -66,7 +66,7 @@ def generated(spec, *decisions):
         options = [word for decision in decisions for word in ("--decide", decision)]
         done = kgen(ROOT / spec, "-o", folder, *options)
         assert done.returncode == 0, done.stderr
-        return {path.name: path.read_text() for path in pathlib.Path(folder).glob(pathlib.Path(spec).stem + "*")}
+        return {path.name: path.read_text() for path in pathlib.Path(folder).glob(f"*{pathlib.Path(spec).stem}*")}
 
 
 class Decisions(unittest.TestCase):
