@@ -340,7 +340,7 @@ template <int N>
 inline Lanes<int64_t, N> positions(int64_t first) {
   return lane_numbers<int64_t>(std::make_index_sequence<N>{}) + first;
 }
-//@ by_row: load larger
+//@ by_row: load
 // Of neighbouring elements, which are packed row by row: what the row of each of them has. `row` is one near
 // the first.
 template <int N, class T, class ValueOf>
@@ -355,7 +355,8 @@ inline auto by_row(const T* starts, int64_t rows, int64_t element, int64_t& row,
   put(0);
   while (row + 1 < rows && int64_t(starts[row + 1]) < element + N) {
     ++row;
-    put(larger(int64_t(starts[row]) - element, 0));
+    const int64_t first = int64_t(starts[row]) - element;
+    put(first > 0 ? first : 0);
   }
   return load(found, AllLanes<N>());
 }
