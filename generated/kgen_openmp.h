@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 50
+#define KGEN_OPENMP_REVISION 51
 
 #include <cmath>
 #include <cstdint>
@@ -1395,8 +1395,7 @@ inline auto by_row(const T* starts, int64_t rows, int64_t element, int64_t& row,
   put(0);
   while (row + 1 < rows && int64_t(starts[row + 1]) < element + N) {
     ++row;
-    const int64_t first = int64_t(starts[row]) - element;
-    put(first > 0 ? first : 0);
+    put(starts[row] > element ? int64_t(starts[row]) - element : 0);
   }
   return load(found, AllLanes<N>());
 }

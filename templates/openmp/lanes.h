@@ -355,8 +355,7 @@ inline auto by_row(const T* starts, int64_t rows, int64_t element, int64_t& row,
   put(0);
   while (row + 1 < rows && int64_t(starts[row + 1]) < element + N) {
     ++row;
-    const int64_t first = int64_t(starts[row]) - element;
-    put(first > 0 ? first : 0);
+    put(starts[row] > element ? int64_t(starts[row]) - element : 0);
   }
   return load(found, AllLanes<N>());
 }
