@@ -19,9 +19,14 @@ namespace {
 
 using Kind = Node::Kind;
 
-// The batch as an axis like any other.
+// The batch as an axis like any other; then so is that of `...`, before which no dimension can be written.
 Spec without_batch(const Spec &spec) {
   Spec out = spec;
+  if (!spec.batch.empty())
+    for (OperandDecl &operand : out.operands)
+      for (DimDecl &dim : operand.dims)
+        if (dim.kind == DimDecl::Kind::rest)
+          dim.kind = DimDecl::Kind::axes;
   for (const BatchDecl &batch : spec.batch)
     for (OperandDecl &operand : out.operands)
       if (operand.role == Role::output ||

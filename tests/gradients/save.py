@@ -24,6 +24,10 @@ CASES = {
         "e", 'batch.B = ["x"]\ninputs.x = "T[N]"\ninputs.w = "T[N]"\noutputs.o = "T[N]"\n'
         "body = 'real e = exp(x * w); o = x / (1 + e);'\n",
         ['outputs.e = "real[N]"\n'], ["exp("]),
+    "a local of a batch along all dimensions of any rank": (
+        "e", 'batch.B = ["x"]\ninputs.x = "T[..., N]"\ninputs.w = "T[N]"\noutputs.o = "T[..., N]"\n'
+        "body = 'real e = exp(x * w); o = x / (1 + e);'\n",
+        ['outputs.e = "real[..., N]"\n'], ["exp("]),
     "a local of ragged rows, by a table of outputs": (
         "e", 'axes.N = { ragged = "start", over = "B" }\ntables.start = "i64[B + 1]"\ninputs.x = "T[B, N]"\n'
         "body = 'real e = exp(x); o = e * e / sum(e, N);'\n[outputs]\no = \"T[B, N]\" # of a row\n",
