@@ -69,9 +69,17 @@ GradOptions grad_options(const Options &options) {
   return out;
 }
 
-bool check_written(const Options &options, const Spec &spec, const BackwardSpec &written, Diagnostics &diags) {
+// Are the functions of `functions_from` found from there, too?
+bool has_functions(const std::string &folder, const Spec &spec) {
+  std::string reason;
+  const std::filesystem::path file = std::filesystem::path(folder) / spec.functions_from;
+  return !spec.functions_from.empty() && read_file(file.string(), kLargestSource, reason) == spec.functions.text;
+}
+
+bool check_written(const Options &options, const Spec &spec, const std::string &folder, const BackwardSpec &written,
+                   Diagnostics &diags) {
   Diagnostics own;
-  const std::string file = written.kernel + ".toml";
+  const std::string file = (std::filesystem::path(folder) / (written.kernel + ".toml")).string();
   own.add_source(file, written.text);
   if (compile(file, written.text, compile_options(options, LoadOptions{}, Stage::facts), own))
     return true;
@@ -93,10 +101,8 @@ std::optional<BackwardSpec> backward_of(const Options &options, const std::strin
   if (!forward)
     return std::nullopt;
   GradOptions how = grad_options(options);
-  SaveOptions save{names_of(options.save), true};
-  std::error_code error;
-  save.functions_from_stay =
-      std::filesystem::exists(std::filesystem::path(folder) / forward->spec.functions_from, error);
+  how.functions_from_stay = has_functions(folder, forward->spec);
+  const SaveOptions save{names_of(options.save), how.functions_from_stay};
   std::string forward_text;
   if (!saved_locals(forward->spec, save).empty()) {
     if (how.with.empty())
@@ -108,7 +114,7 @@ std::optional<BackwardSpec> backward_of(const Options &options, const std::strin
   }
   const Spec &spec = forward->spec;
   std::optional<BackwardSpec> out = differentiate(spec, forward->variants, forward->bodies, how, diags);
-  if (!out || !check_written(options, spec, *out, diags))
+  if (!out || !check_written(options, spec, folder, *out, diags))
     return std::nullopt;
   out->forward = forward_text;
   for (const std::string &name : save.names)

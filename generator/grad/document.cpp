@@ -36,7 +36,9 @@ public:
     params();
     axes();
     arrays();
-    if (!document_.functions.empty())
+    if (!document_.functions_from.empty())
+      line("functions_from = " + quoted(document_.functions_from));
+    else if (!document_.functions.empty())
       line("functions = '''\n" + document_.functions + "'''");
     line("body = '''\n" + document_.body + "'''");
     return format_document(out_);
@@ -324,6 +326,29 @@ private:
 };
 
 } // namespace
+
+bool add_functions(const Spec &spec, bool functions_from_stay, Document &document, Diagnostics &diags) {
+  const std::string own = spec.functions.given() ? std::string(trim(spec.functions.text)) + "\n" : "";
+  for (const Param &param : spec.params) {
+    if (document.params.count(param.name) == 0)
+      continue;
+    if (document.functions.empty())
+      document.functions = own;
+    const auto called = document.derivatives.find(param.name);
+    for (const ParamValue &value : param.choices) {
+      const auto *name = std::get_if<std::string>(&value);
+      if (name == nullptr || called == document.derivatives.end())
+        continue;
+      const std::optional<std::string> text = derivative_functions(spec, *name, called->second, diags);
+      if (!text)
+        return false;
+      document.functions += (document.functions.empty() || text->empty() ? "" : "\n") + *text;
+    }
+  }
+  if (functions_from_stay && !own.empty() && document.functions == own)
+    document.functions_from = spec.functions_from;
+  return true;
+}
 
 std::string backward_document(const Spec &spec, const Document &document) { return Writer(spec, document).run(); }
 

@@ -21,6 +21,7 @@ struct GradientOutput {
 struct Document {
   std::string prefix = "d_";
   std::string body, functions;
+  std::string functions_from;   // the file of just these functions
   std::set<std::string> used;   // what the body reads
   std::set<std::string> params; // parameters that stay
   std::map<std::string, CalledDerivatives> derivatives;
@@ -31,6 +32,10 @@ struct Document {
   std::map<std::string, Size> body_axes; // the forward kernel's axes that the body goes along
   std::map<std::string, Size> made_axes; // axes of the body alone, and their sizes
 };
+
+// The functions that the body calls, and those of their derivatives that it calls. Where there are no such derivatives,
+// the file of the forward kernel's functions may stay. False after errors.
+bool add_functions(const Spec &spec, bool functions_from_stay, Document &document, Diagnostics &diags);
 
 std::string backward_document(const Spec &spec, const Document &document);
 

@@ -13,8 +13,8 @@
 namespace kgen {
 
 struct SaveOptions {
-  std::vector<std::string> names;  // outputs, which are kept anyway, and locals
-  bool functions_from_stay = true; // the file that `functions_from` names is found from where the spec is written
+  std::vector<std::string> names;   // outputs, which are kept anyway, and locals
+  bool functions_from_stay = false; // the file that it names is found from where the spec is written
 };
 
 // Which of the names are locals.

@@ -128,7 +128,7 @@ public:
       add_nothing(input);
       return std::nullopt;
     }
-    if (!add_functions(*first))
+    if (!add_functions(spec_, options_.functions_from_stay, *first, diags_))
       return std::nullopt;
     return BackwardSpec{spec_.kernel + "_backward", prefix_, backward_document(flat_, *first), first->used, ""};
   }
@@ -555,26 +555,6 @@ private:
   }
 
   // What the body calls: the spec's own functions, and the derivatives of chosen ones.
-  bool add_functions(Document &document) {
-    for (const Param &param : spec_.params) {
-      if (document.params.count(param.name) == 0)
-        continue;
-      if (document.functions.empty() && spec_.functions.given())
-        document.functions = std::string(trim(spec_.functions.text)) + "\n";
-      const auto called = document.derivatives.find(param.name);
-      for (const ParamValue &value : param.choices) {
-        const auto *name = std::get_if<std::string>(&value);
-        if (name == nullptr || called == document.derivatives.end())
-          continue;
-        const std::optional<std::string> text = derivative_functions(spec_, *name, called->second, diags_);
-        if (!text)
-          return false;
-        document.functions += (document.functions.empty() || text->empty() ? "" : "\n") + *text;
-      }
-    }
-    return true;
-  }
-
   const Spec &spec_;
   const Spec flat_;
   const GradOptions &options_;

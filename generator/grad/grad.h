@@ -12,10 +12,11 @@
 namespace kgen {
 
 struct GradOptions {
-  std::vector<std::string> of;   // inputs and scalars; empty: all floating inputs
-  std::vector<std::string> with; // outputs; empty: all floating ones
-  bool deterministic = false;    // sums instead of additions at computed places
-  bool advise = false;           // say which local would be worth saving
+  std::vector<std::string> of;      // inputs and scalars; empty: all floating inputs
+  std::vector<std::string> with;    // outputs; empty: all floating ones
+  bool deterministic = false;       // sums instead of additions at computed places
+  bool functions_from_stay = false; // the file that it names is found from where the spec is written
+  bool advise = false;              // say which local would be worth saving
 };
 
 struct BackwardSpec {
