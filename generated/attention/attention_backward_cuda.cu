@@ -127,8 +127,9 @@ template <class Index, class T, int kD>
 cudaError_t attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
                                const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k,
                                Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                               char* workspace, cudaStream_t stream) {
-  const AttentionBackwardWorkspace space(B, H, S, D, R);
+                               const AttentionBackwardWorkspace& space, char* workspace,
+                               cudaStream_t stream) {
+  (void)D;
   const int64_t tile_bytes = padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
                              padded_bytes(S, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
@@ -245,8 +246,9 @@ template <class Index, class T, int kD>
 cudaError_t attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                        const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
                                        Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S,
-                                       int64_t D, int64_t R, char* workspace, cudaStream_t stream) {
-  const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
+                                       int64_t D, int64_t R, const AttentionBackwardInPartWorkspace& space,
+                                       char* workspace, cudaStream_t stream) {
+  (void)D;
   const int64_t tile_bytes =
       padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
@@ -284,17 +286,18 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
       const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
       if (memory.status != 0) return memory.status;
       return cuda_status(small ? attention_backward<int32_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
-                                                                    H, S, D, R, memory.data, queue)
+                                                                    H, S, D, R, space, memory.data, queue)
                                : attention_backward<int64_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
-                                                                    H, S, D, R, memory.data, queue));
+                                                                    H, S, D, R, space, memory.data, queue));
     }
     const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? attention_backward_in_part<int32_t, T, 64>(
-                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue)
-                             : attention_backward_in_part<int64_t, T, 64>(
-                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue));
+    return cuda_status(
+        small ? attention_backward_in_part<int32_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D,
+                                                           R, space, memory.data, queue)
+              : attention_backward_in_part<int64_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D,
+                                                           R, space, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
@@ -304,17 +307,18 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
       const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
       if (memory.status != 0) return memory.status;
       return cuda_status(small ? attention_backward<int32_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
-                                                                     H, S, D, R, memory.data, queue)
+                                                                     H, S, D, R, space, memory.data, queue)
                                : attention_backward<int64_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
-                                                                     H, S, D, R, memory.data, queue));
+                                                                     H, S, D, R, space, memory.data, queue));
     }
     const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? attention_backward_in_part<int32_t, T, 128>(
-                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue)
-                             : attention_backward_in_part<int64_t, T, 128>(
-                                   q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data, queue));
+    return cuda_status(
+        small ? attention_backward_in_part<int32_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D,
+                                                            R, space, memory.data, queue)
+              : attention_backward_in_part<int64_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D,
+                                                            R, space, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

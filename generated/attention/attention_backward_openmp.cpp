@@ -100,9 +100,9 @@ struct AttentionBackwardWorkspace {
 template <class T, int kD>
 void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
                         const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v,
-                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                        int64_t threads) {
-  const AttentionBackwardWorkspace<kD> space(B, H, S, D, R);
+                        int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                        const AttentionBackwardWorkspace<kD>& space, char* workspace, int64_t threads) {
+  (void)D;
   if (R >= 32) {
     const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
@@ -342,8 +342,9 @@ template <class T, int kD>
 void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                 const Stored<T>* o, const Stored<T>* d_o, float scale, Stored<T>* d_q,
                                 Stored<T>* d_k, Stored<T>* d_v, int64_t B, int64_t H, int64_t S, int64_t D,
-                                int64_t R, char* workspace, int64_t threads) {
-  const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
+                                int64_t R, const AttentionBackwardInPartWorkspace& space, char* workspace,
+                                int64_t threads) {
+  (void)D;
   in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     float* const p = reinterpret_cast<float*>(mine + space.p);
@@ -461,15 +462,15 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
       const AttentionBackwardWorkspace<64> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status != 0) return memory.status;
-      attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+      attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
                                 memory.threads);
       return 0;
     }
     const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
-                                      memory.threads);
+    attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
+                                      memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
@@ -477,15 +478,15 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
       const AttentionBackwardWorkspace<128> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status != 0) return memory.status;
-      attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
+      attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
                                  memory.threads);
       return 0;
     }
     const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, memory.data,
-                                       memory.threads);
+    attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
+                                       memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 13);

@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index, class T, int kD>
 cudaError_t attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                              Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                             char* workspace, cudaStream_t stream) {
-  const AttentionCausalWorkspace space(B, H, S, D, R);
+                             const AttentionCausalWorkspace& space, char* workspace, cudaStream_t stream) {
+  (void)D;
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -121,8 +121,9 @@ int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k,
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? attention_causal<int32_t, T, 64>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-              : attention_causal<int64_t, T, 64>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+        small
+            ? attention_causal<int32_t, T, 64>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue)
+            : attention_causal<int64_t, T, 64>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
@@ -131,8 +132,9 @@ int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k,
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? attention_causal<int32_t, T, 128>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-              : attention_causal<int64_t, T, 128>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+        small
+            ? attention_causal<int32_t, T, 128>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue)
+            : attention_causal<int64_t, T, 128>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }

@@ -85,9 +85,9 @@ struct AttentionCausalWorkspace {
 
 template <class T, int kD>
 void attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, Stored<T>* o,
-                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                      int64_t threads) {
-  const AttentionCausalWorkspace<kD> space(B, H, S, D, R);
+                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
+                      const AttentionCausalWorkspace<kD>& space, char* workspace, int64_t threads) {
+  (void)D;
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
     const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
@@ -239,14 +239,14 @@ int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k,
     const AttentionCausalWorkspace<64> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_causal<T, 64>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
+    attention_causal<T, 64>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
     const AttentionCausalWorkspace<128> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_causal<T, 128>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
+    attention_causal<T, 128>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);

@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T, int kD>
 cudaError_t attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
-                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace,
-                      cudaStream_t stream) {
-  const AttentionWorkspace space(B, H, S, D, R);
+                      int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, const AttentionWorkspace& space,
+                      char* workspace, cudaStream_t stream) {
+  (void)D;
   const int64_t tile_bytes = padded_bytes(R, 4) + padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -116,9 +116,9 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
     const AttentionWorkspace space(B, H, S, D, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small
-                           ? attention<int32_t, T, 64>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue)
-                           : attention<int64_t, T, 64>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue));
+    return cuda_status(
+        small ? attention<int32_t, T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, queue)
+              : attention<int64_t, T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
@@ -127,8 +127,8 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? attention<int32_t, T, 128>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue)
-              : attention<int64_t, T, 128>(q, k, v, scale, o, B, H, S, D, R, memory.data, queue));
+        small ? attention<int32_t, T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, queue)
+              : attention<int64_t, T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }

@@ -109,8 +109,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index, class T>
 cudaError_t attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                  Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                 char* workspace, cudaStream_t stream) {
-  const AttentionOnlineWorkspace<64> space(B, H, S, D, R);
+                                 const AttentionOnlineWorkspace<64>& space, char* workspace,
+                                 cudaStream_t stream) {
+  (void)D;
   const int64_t tile_bytes = padded_bytes(64, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -125,8 +126,9 @@ cudaError_t attention_online_d64(float scale, const Stored<T>* q, const Stored<T
 template <class Index, class T>
 cudaError_t attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                                   Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                                  char* workspace, cudaStream_t stream) {
-  const AttentionOnlineWorkspace<128> space(B, H, S, D, R);
+                                  const AttentionOnlineWorkspace<128>& space, char* workspace,
+                                  cudaStream_t stream) {
+  (void)D;
   const int64_t tile_bytes = padded_bytes(128, 4) + padded_bytes(64, 4) + padded_bytes(64, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -156,8 +158,9 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? attention_online_d64<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-              : attention_online_d64<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+        small
+            ? attention_online_d64<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue)
+            : attention_online_d64<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue));
   }
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
@@ -166,8 +169,9 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? attention_online_d128<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue)
-              : attention_online_d128<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, memory.data, queue));
+        small
+            ? attention_online_d128<int32_t, T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue)
+            : attention_online_d128<int64_t, T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, queue));
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }

@@ -85,8 +85,8 @@ struct AttentionOnlineD64Workspace {
 template <class T>
 void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                          char* workspace, int64_t threads) {
-  const AttentionOnlineD64Workspace space(B, H, S, D, R);
+                          const AttentionOnlineD64Workspace& space, char* workspace, int64_t threads) {
+  (void)D;
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(768, 384));
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
@@ -286,8 +286,8 @@ struct AttentionOnlineD128Workspace {
 template <class T>
 void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                           char* workspace, int64_t threads) {
-  const AttentionOnlineD128Workspace space(B, H, S, D, R);
+                           const AttentionOnlineD128Workspace& space, char* workspace, int64_t threads) {
+  (void)D;
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(1024, 384));
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
@@ -477,14 +477,14 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
     const AttentionOnlineD64Workspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
+    attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
     const AttentionOnlineD128Workspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, memory.data, memory.threads);
+    attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);

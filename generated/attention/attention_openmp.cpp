@@ -80,8 +80,9 @@ struct AttentionWorkspace {
 
 template <class T, int kD>
 void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
-               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, char* workspace, int64_t threads) {
-  const AttentionWorkspace<kD> space(B, H, S, D, R);
+               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, const AttentionWorkspace<kD>& space,
+               char* workspace, int64_t threads) {
+  (void)D;
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
     const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
@@ -221,14 +222,14 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
     const AttentionWorkspace<64> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
+    attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
     const AttentionWorkspace<128> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, memory.data, memory.threads);
+    attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);

@@ -76,9 +76,9 @@ __global__ void __launch_bounds__(256)
 
 template <class Index, class T>
 cudaError_t average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, Stored<T>* d_x, int64_t B,
-                                     int64_t C, int64_t W, char* workspace, cudaStream_t stream) {
+                                     int64_t C, int64_t W, const AveragePool1dBackwardWorkspace& space,
+                                     char* workspace, cudaStream_t stream) {
   (void)x;
-  const AveragePool1dBackwardWorkspace space(B, C, W);
   const int64_t Q = floor_div(W - 1, 2) + 1;
   if (const cudaError_t error = launch(average_pool_1d_backward_part1_kernel<Index>, ceil_div(Q, 256), 256, 0,
                                        stream, W, workspace + space.count))
@@ -103,8 +103,9 @@ int launch_average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, St
   const AveragePool1dBackwardWorkspace space(B, C, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? average_pool_1d_backward<int32_t, T>(x, d_y, d_x, B, C, W, memory.data, queue)
-                           : average_pool_1d_backward<int64_t, T>(x, d_y, d_x, B, C, W, memory.data, queue));
+  return cuda_status(
+      small ? average_pool_1d_backward<int32_t, T>(x, d_y, d_x, B, C, W, space, memory.data, queue)
+            : average_pool_1d_backward<int64_t, T>(x, d_y, d_x, B, C, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -70,10 +70,9 @@ struct AveragePool1dBackwardWorkspace {
 
 template <class T>
 void average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, Stored<T>* d_x, int64_t B, int64_t C,
-                              int64_t W, char* workspace) {
+                              int64_t W, const AveragePool1dBackwardWorkspace& space, char* workspace) {
   (void)x;
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  const AveragePool1dBackwardWorkspace space(B, C, W);
   int64_t* const count = reinterpret_cast<int64_t*>(workspace + space.count);
   in_parallel(product_of(floor_div(W - 1, 2) + 1, 3) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -133,7 +132,7 @@ int launch_average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, St
   const AveragePool1dBackwardWorkspace space(B, C, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, memory.data);
+  average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, space, memory.data);
   return 0;
 }
 

@@ -91,9 +91,9 @@ __global__ void __launch_bounds__(256)
 
 template <class Index, class T>
 cudaError_t average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Stored<T>* d_x, int64_t B,
-                                  int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
+                                  int64_t C, int64_t H, int64_t W, const AveragePoolBackwardWorkspace& space,
+                                  char* workspace, cudaStream_t stream) {
   (void)x;
-  const AveragePoolBackwardWorkspace space(B, C, H, W);
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   if (const cudaError_t error = launch(average_pool_backward_part1_kernel<Index>, ceil_div(P * Q, 256), 256,
@@ -121,8 +121,9 @@ int launch_average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Store
   const AveragePoolBackwardWorkspace space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? average_pool_backward<int32_t, T>(x, d_y, d_x, B, C, H, W, memory.data, queue)
-                           : average_pool_backward<int64_t, T>(x, d_y, d_x, B, C, H, W, memory.data, queue));
+  return cuda_status(
+      small ? average_pool_backward<int32_t, T>(x, d_y, d_x, B, C, H, W, space, memory.data, queue)
+            : average_pool_backward<int64_t, T>(x, d_y, d_x, B, C, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

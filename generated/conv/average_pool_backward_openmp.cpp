@@ -77,13 +77,12 @@ struct AveragePoolBackwardWorkspace {
 
 template <class T>
 void average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Stored<T>* d_x, int64_t B, int64_t C,
-                           int64_t H, int64_t W, char* workspace) {
+                           int64_t H, int64_t W, const AveragePoolBackwardWorkspace& space, char* workspace) {
   (void)x;
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const int64_t I_shares =
       larger(1, smaller(floor_div(64, larger(1, (floor_div(H - 1, 2) + 1) * (floor_div(W - 1, 2) + 1))), 1));
-  const AveragePoolBackwardWorkspace space(B, C, H, W);
   int64_t* const count = reinterpret_cast<int64_t*>(workspace + space.count);
   int32_t* const count_along_i_j_part = reinterpret_cast<int32_t*>(workspace + space.count_along_i_j_part);
   if (I_shares > 1) {
@@ -196,7 +195,7 @@ int launch_average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Store
   const AveragePoolBackwardWorkspace space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  average_pool_backward<T>(x, d_y, d_x, B, C, H, W, memory.data);
+  average_pool_backward<T>(x, d_y, d_x, B, C, H, W, space, memory.data);
   return 0;
 }
 

@@ -63,10 +63,9 @@ struct Conv2dWorkspace {
 };
 
 void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t B, int64_t C, int64_t H,
-            int64_t W, int64_t O, char* workspace, int64_t threads) {
+            int64_t W, int64_t O, const Conv2dWorkspace& space, char* workspace, int64_t threads) {
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
-  const Conv2dWorkspace space(B, C, H, W, O);
   const bool around_caches = B * O * P * Q * 4 >= kBeyondCaches;
   char* const s_panels = workspace + space.s_panels;
   in_team(product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 131072,
@@ -119,7 +118,7 @@ int launch_conv2d(const float* x, const float* w, const float* bias, float* y, i
   const Conv2dWorkspace space(B, C, H, W, O);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  conv2d(x, w, bias, y, B, C, H, W, O, memory.data, memory.threads);
+  conv2d(x, w, bias, y, B, C, H, W, O, space, memory.data, memory.threads);
   return 0;
 }
 

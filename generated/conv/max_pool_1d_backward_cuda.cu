@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T>
 cudaError_t max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x,
-                                 int64_t B, int64_t C, int64_t W, char* workspace, cudaStream_t stream) {
-  const MaxPool1dBackwardWorkspace space(B, C, W);
+                                 int64_t B, int64_t C, int64_t W, const MaxPool1dBackwardWorkspace& space,
+                                 char* workspace, cudaStream_t stream) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const int64_t tile_bytes = padded_bytes(Q, 8);
   const bool in_shared = tile_bytes <= 32768;
@@ -110,8 +110,9 @@ int launch_max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const St
   const MaxPool1dBackwardWorkspace space(B, C, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? max_pool_1d_backward<int32_t, T>(x, y, d_y, d_x, B, C, W, memory.data, queue)
-                           : max_pool_1d_backward<int64_t, T>(x, y, d_y, d_x, B, C, W, memory.data, queue));
+  return cuda_status(
+      small ? max_pool_1d_backward<int32_t, T>(x, y, d_y, d_x, B, C, W, space, memory.data, queue)
+            : max_pool_1d_backward<int64_t, T>(x, y, d_y, d_x, B, C, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

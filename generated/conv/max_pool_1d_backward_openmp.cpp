@@ -70,9 +70,9 @@ struct MaxPool1dBackwardWorkspace {
 
 template <class T>
 void max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x,
-                          int64_t B, int64_t C, int64_t W, char* workspace, int64_t threads) {
+                          int64_t B, int64_t C, int64_t W, const MaxPool1dBackwardWorkspace& space,
+                          char* workspace, int64_t threads) {
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  const MaxPool1dBackwardWorkspace space(B, C, W);
   const bool around_caches = B * C * W * kBytes<T> >= kBeyondCaches;
   in_team(product_of(floor_div(W - 1, 2) + 1, 3, B * C) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -134,7 +134,7 @@ int launch_max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const St
   const MaxPool1dBackwardWorkspace space(B, C, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  max_pool_1d_backward<T>(x, y, d_y, d_x, B, C, W, memory.data, memory.threads);
+  max_pool_1d_backward<T>(x, y, d_y, d_x, B, C, W, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -110,9 +110,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T>
 cudaError_t max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x,
-                                 int64_t B, int64_t C, int64_t D, int64_t H, int64_t W, char* workspace,
+                                 int64_t B, int64_t C, int64_t D, int64_t H, int64_t W,
+                                 const MaxPool3dBackwardWorkspace& space, char* workspace,
                                  cudaStream_t stream) {
-  const MaxPool3dBackwardWorkspace space(B, C, D, H, W);
   const int64_t O = floor_div(D, 2);
   const int64_t P = floor_div(H, 2);
   const int64_t Q = floor_div(W, 2);
@@ -146,8 +146,8 @@ int launch_max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const St
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? max_pool_3d_backward<int32_t, T>(x, y, d_y, d_x, B, C, D, H, W, memory.data, queue)
-            : max_pool_3d_backward<int64_t, T>(x, y, d_y, d_x, B, C, D, H, W, memory.data, queue));
+      small ? max_pool_3d_backward<int32_t, T>(x, y, d_y, d_x, B, C, D, H, W, space, memory.data, queue)
+            : max_pool_3d_backward<int64_t, T>(x, y, d_y, d_x, B, C, D, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

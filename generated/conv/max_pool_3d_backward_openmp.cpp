@@ -73,12 +73,11 @@ struct MaxPool3dBackwardWorkspace {
 
 template <class T>
 void max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x,
-                          int64_t B, int64_t C, int64_t D, int64_t H, int64_t W, char* workspace,
-                          int64_t threads) {
+                          int64_t B, int64_t C, int64_t D, int64_t H, int64_t W,
+                          const MaxPool3dBackwardWorkspace& space, char* workspace, int64_t threads) {
   const int64_t O = floor_div(D, 2);
   const int64_t P = floor_div(H, 2);
   const int64_t Q = floor_div(W, 2);
-  const MaxPool3dBackwardWorkspace space(B, C, D, H, W);
   const bool around_caches = B * C * D * H * W * kBytes<T> >= kBeyondCaches;
   in_team(
       product_of(floor_div(D, 2), floor_div(H, 2), floor_div(W, 2), 2, 2, 2, B * C) > 16384, threads,
@@ -159,7 +158,7 @@ int launch_max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const St
   const MaxPool3dBackwardWorkspace space(B, C, D, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  max_pool_3d_backward<T>(x, y, d_y, d_x, B, C, D, H, W, memory.data, memory.threads);
+  max_pool_3d_backward<T>(x, y, d_y, d_x, B, C, D, H, W, space, memory.data, memory.threads);
   return 0;
 }
 

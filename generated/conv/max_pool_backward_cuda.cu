@@ -103,8 +103,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t max_pool_backward(const float* x, const float* y, const float* d_y, float* d_x, int64_t B,
-                              int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const MaxPoolBackwardWorkspace space(B, C, H, W);
+                              int64_t C, int64_t H, int64_t W, const MaxPoolBackwardWorkspace& space,
+                              char* workspace, cudaStream_t stream) {
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const int64_t tile_bytes = padded_bytes(P * Q, 8);
@@ -142,6 +142,7 @@ extern "C" int max_pool_backward_cuda(const float* x, const float* y, const floa
   const MaxPoolBackwardWorkspace space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? max_pool_backward<int32_t>(x, y, d_y, d_x, B, C, H, W, memory.data, queue)
-                           : max_pool_backward<int64_t>(x, y, d_y, d_x, B, C, H, W, memory.data, queue));
+  return cuda_status(small
+                         ? max_pool_backward<int32_t>(x, y, d_y, d_x, B, C, H, W, space, memory.data, queue)
+                         : max_pool_backward<int64_t>(x, y, d_y, d_x, B, C, H, W, space, memory.data, queue));
 }

@@ -63,10 +63,10 @@ struct MaxPoolBackwardWorkspace {
 };
 
 void max_pool_backward(const float* x, const float* y, const float* d_y, float* d_x, int64_t B, int64_t C,
-                       int64_t H, int64_t W, char* workspace, int64_t threads) {
+                       int64_t H, int64_t W, const MaxPoolBackwardWorkspace& space, char* workspace,
+                       int64_t threads) {
   const int64_t P = floor_div(H - 1, 2) + 1;
   const int64_t Q = floor_div(W - 1, 2) + 1;
-  const MaxPoolBackwardWorkspace space(B, C, H, W);
   const bool around_caches = B * C * H * W * 4 >= kBeyondCaches;
   in_team(product_of(floor_div(H - 1, 2) + 1, floor_div(W - 1, 2) + 1, 3, 3, B * C) > 16384, threads,
           [&]() IN_SET {
@@ -150,7 +150,7 @@ int launch_max_pool_backward(const float* x, const float* y, const float* d_y, f
   const MaxPoolBackwardWorkspace space(B, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  max_pool_backward(x, y, d_y, d_x, B, C, H, W, memory.data, memory.threads);
+  max_pool_backward(x, y, d_y, d_x, B, C, H, W, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -177,8 +177,9 @@ struct ActivationBackwardGeluWorkspace {
 
 template <class T>
 void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y, Stored<T>* d_x,
-                              Stored<T>* d_bias, int64_t rows, int64_t N, char* workspace, int64_t threads) {
-  const ActivationBackwardGeluWorkspace space(rows, N);
+                              Stored<T>* d_bias, int64_t rows, int64_t N,
+                              const ActivationBackwardGeluWorkspace& space, char* workspace,
+                              int64_t threads) {
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
@@ -310,8 +311,9 @@ void activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* bias,
 
 template <class T>
 void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y, Stored<T>* d_x,
-                              Stored<T>* d_bias, int64_t rows, int64_t N, char* workspace, int64_t threads) {
-  const ActivationBackwardGeluWorkspace space(rows, N);
+                              Stored<T>* d_bias, int64_t rows, int64_t N,
+                              const ActivationBackwardGeluWorkspace& space, char* workspace,
+                              int64_t threads) {
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
@@ -440,8 +442,8 @@ void activation_backward_silu_in_part(const Stored<T>* x, const Stored<T>* bias,
 template <class T>
 void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias, const Stored<T>* d_y,
                                       Stored<T>* d_x, Stored<T>* d_bias, int64_t rows, int64_t N,
-                                      char* workspace, int64_t threads) {
-  const ActivationBackwardGeluWorkspace space(rows, N);
+                                      const ActivationBackwardGeluWorkspace& space, char* workspace,
+                                      int64_t threads) {
   if (N >= 16) {
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
@@ -612,7 +614,7 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
     const Space space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run(x, bias, d_y, d_x, d_bias, rows, N, memory.data, memory.threads);
+    run(x, bias, d_y, d_x, d_bias, rows, N, space, memory.data, memory.threads);
     return 0;
   }
   run_in_part(x, bias, d_y, d_x, d_bias, rows, N);

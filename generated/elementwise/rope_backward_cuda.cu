@@ -171,9 +171,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index, class T>
 cudaError_t rope_backward_in_part(const Stored<T>* x, const float* cosine, const float* sine,
                                   const Stored<T>* d_y, Stored<T>* d_x, float* d_cosine, float* d_sine,
-                                  int64_t B, int64_t S, int64_t H, int64_t R, char* workspace,
+                                  int64_t B, int64_t S, int64_t H, int64_t R,
+                                  const RopeBackwardInPartWorkspace& space, char* workspace,
                                   cudaStream_t stream) {
-  const RopeBackwardInPartWorkspace space(B, S, H, R);
   const int64_t tile_bytes = padded_bytes(B * H, 4) + padded_bytes(B * H, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -211,9 +211,9 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? rope_backward_in_part<int32_t, T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B,
-                                                               S, H, R, memory.data, queue)
+                                                               S, H, R, space, memory.data, queue)
                            : rope_backward_in_part<int64_t, T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B,
-                                                               S, H, R, memory.data, queue));
+                                                               S, H, R, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

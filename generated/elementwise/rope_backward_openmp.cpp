@@ -79,10 +79,9 @@ struct RopeBackwardWorkspace {
 template <class T>
 void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, const Stored<T>* d_y,
                    Stored<T>* d_x, float* d_cosine, float* d_sine, int64_t B, int64_t S, int64_t H, int64_t R,
-                   char* workspace) {
+                   const RopeBackwardWorkspace& space, char* workspace) {
   const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
                                              ceil_div(B, larger(256, floor_div(65536, larger(1, R))))));
-  const RopeBackwardWorkspace space(B, S, H, R);
   float* const sum_high_d_y_part = reinterpret_cast<float*>(workspace + space.sum_high_d_y_part);
   float* const sum_low_d_y_part = reinterpret_cast<float*>(workspace + space.sum_low_d_y_part);
   float* const sum_low_d_y_along_b_h_part =
@@ -449,8 +448,8 @@ struct RopeBackwardInPartWorkspace {
 template <class T>
 void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float* sine, const Stored<T>* d_y,
                            Stored<T>* d_x, float* d_cosine, float* d_sine, int64_t B, int64_t S, int64_t H,
-                           int64_t R, char* workspace, int64_t threads) {
-  const RopeBackwardInPartWorkspace<T> space(B, S, H, R);
+                           int64_t R, const RopeBackwardInPartWorkspace<T>& space, char* workspace,
+                           int64_t threads) {
   if (R >= 16) {
     const int64_t r_part = share_of(R, S, columns_of(B * H * (kBytes<T> + 8), 512));
     in_team(product_of(B, S, H, R) > 16384, threads, [&]() IN_SET {
@@ -639,13 +638,13 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
     const RopeBackwardWorkspace space(B, S, H, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
     if (memory.status != 0) return memory.status;
-    rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, memory.data);
+    rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data);
     return 0;
   }
   const RopeBackwardInPartWorkspace<T> space(B, S, H, R);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  rope_backward_in_part<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, memory.data,
+  rope_backward_in_part<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data,
                            memory.threads);
   return 0;
 }

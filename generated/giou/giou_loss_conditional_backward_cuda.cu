@@ -221,8 +221,8 @@ template <class Index, class T>
 cudaError_t giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>* target, const bool* mask,
                                            const Stored<T>* d_giou, const Stored<T>* d_loss,
                                            Stored<T>* d_pred, Stored<T>* d_target, int64_t B, int64_t N,
-                                           char* workspace, cudaStream_t stream) {
-  const GiouLossConditionalBackwardWorkspace space(B, N);
+                                           const GiouLossConditionalBackwardWorkspace& space, char* workspace,
+                                           cudaStream_t stream) {
   {
     const bool wide = aligned({mask});
     const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16),
@@ -263,9 +263,9 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
   if (memory.status != 0) return memory.status;
   return cuda_status(
       small ? giou_loss_conditional_backward<int32_t, T>(pred, target, mask, d_giou, d_loss, d_pred, d_target,
-                                                         B, N, memory.data, queue)
+                                                         B, N, space, memory.data, queue)
             : giou_loss_conditional_backward<int64_t, T>(pred, target, mask, d_giou, d_loss, d_pred, d_target,
-                                                         B, N, memory.data, queue));
+                                                         B, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -107,9 +107,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T>
 cudaError_t giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
-                                  Stored<T>* loss, int64_t B, int64_t N, char* workspace,
+                                  Stored<T>* loss, int64_t B, int64_t N,
+                                  const GiouLossConditionalWorkspace& space, char* workspace,
                                   cudaStream_t stream) {
-  const GiouLossConditionalWorkspace space(B, N);
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
@@ -203,9 +203,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 
 template <class Index>
 cudaError_t giou_loss_conditional_f64(const double* pred, const double* target, double* giou, bool* mask,
-                                      double* loss, int64_t B, int64_t N, char* workspace,
+                                      double* loss, int64_t B, int64_t N,
+                                      const GiouLossConditionalF64Workspace& space, char* workspace,
                                       cudaStream_t stream) {
-  const GiouLossConditionalF64Workspace space(B, N);
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
@@ -230,8 +230,8 @@ int launch_giou_loss_conditional(const T* pred, const T* target, T* giou, bool* 
   const Space space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(pred, target, giou, mask, loss, B, N, memory.data, queue)
-                           : run_wide(pred, target, giou, mask, loss, B, N, memory.data, queue));
+  return cuda_status(small ? run(pred, target, giou, mask, loss, B, N, space, memory.data, queue)
+                           : run_wide(pred, target, giou, mask, loss, B, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -69,8 +69,8 @@ struct GiouLossConditionalWorkspace {
 
 template <class T>
 void giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
-                           Stored<T>* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossConditionalWorkspace<T> space(B, N);
+                           Stored<T>* loss, int64_t B, int64_t N,
+                           const GiouLossConditionalWorkspace<T>& space, char* workspace) {
   const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
   Value<T>* const sum_each_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_each_parts);
   int64_t* const count_mask_parts = reinterpret_cast<int64_t*>(workspace + space.count_mask_parts);
@@ -154,7 +154,7 @@ int launch_giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target,
   const GiouLossConditionalWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, memory.data);
+  giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
   return 0;
 }
 

@@ -82,9 +82,9 @@ struct GiouLossPackedBackwardWorkspace {
 template <class T>
 void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                                const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
-                               Stored<T>* d_target, int64_t B, int64_t P, int64_t N, char* workspace,
+                               Stored<T>* d_target, int64_t B, int64_t P, int64_t N,
+                               const GiouLossPackedBackwardWorkspace<T>& space, char* workspace,
                                int64_t threads) {
-  const GiouLossPackedBackwardWorkspace<T> space(B, P, N);
   in_team(product_of(B, P, 4) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     Value<T>* const d_joined = reinterpret_cast<Value<T>*>(mine + space.d_joined);
@@ -308,8 +308,9 @@ template <class T>
 void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>* pred,
                                        const Stored<T>* target, const Stored<T>* d_giou,
                                        const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
-                                       int64_t B, int64_t P, int64_t N, char* workspace, int64_t threads) {
-  const GiouLossPackedBackwardInPartWorkspace<T> space(B, P, N);
+                                       int64_t B, int64_t P, int64_t N,
+                                       const GiouLossPackedBackwardInPartWorkspace<T>& space, char* workspace,
+                                       int64_t threads) {
   in_team(product_of(B, P, 4) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     Value<T>* const left_p = reinterpret_cast<Value<T>*>(mine + space.left_p);
@@ -576,7 +577,7 @@ int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* 
     const GiouLossPackedBackwardWorkspace<T> space(B, P, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
+    giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N, space,
                                  memory.data, memory.threads);
     return 0;
   }
@@ -584,7 +585,7 @@ int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* 
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
   giou_loss_packed_backward_in_part<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
-                                       memory.data, memory.threads);
+                                       space, memory.data, memory.threads);
   return 0;
 }
 

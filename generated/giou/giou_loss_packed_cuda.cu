@@ -92,9 +92,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 template <class Index, class T>
 cudaError_t giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                              Stored<T>* giou, Stored<T>* loss, int64_t B, int64_t P, int64_t N,
-                             int32_t* table_status, char* workspace, cudaStream_t stream) {
+                             int32_t* table_status, const GiouLossPackedWorkspace<T>& space, char* workspace,
+                             cudaStream_t stream) {
   (void)table_status;
-  const GiouLossPackedWorkspace<T> space(B, P, N);
   const int64_t chunk = larger(1, ceil_div(B, 1024)), chunks = larger(ceil_div(B, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
     return error;
@@ -143,9 +143,9 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? giou_loss_packed<int32_t, T>(box_start, pred, target, giou, loss, B, P, N,
-                                                          table_status, memory.data, queue)
+                                                          table_status, space, memory.data, queue)
                            : giou_loss_packed<int64_t, T>(box_start, pred, target, giou, loss, B, P, N,
-                                                          table_status, memory.data, queue));
+                                                          table_status, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

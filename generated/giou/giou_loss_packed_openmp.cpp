@@ -68,8 +68,8 @@ struct GiouLossPackedWorkspace {
 
 template <class T>
 void giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
-                      Stored<T>* giou, Stored<T>* loss, int64_t B, int64_t P, int64_t N, char* workspace) {
-  const GiouLossPackedWorkspace<T> space(B, P, N);
+                      Stored<T>* giou, Stored<T>* loss, int64_t B, int64_t P, int64_t N,
+                      const GiouLossPackedWorkspace<T>& space, char* workspace) {
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   Value<T>* const sum_each_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_each_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
@@ -156,7 +156,7 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
   const GiouLossPackedWorkspace<T> space(B, P, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, memory.data);
+  giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, space, memory.data);
   return 0;
 }
 

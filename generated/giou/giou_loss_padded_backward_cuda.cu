@@ -196,9 +196,9 @@ __global__ void __launch_bounds__(256)
 template <class Index, class T>
 cudaError_t giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, const bool* mask,
                                       const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
-                                      Stored<T>* d_target, int64_t B, int64_t N, char* workspace,
+                                      Stored<T>* d_target, int64_t B, int64_t N,
+                                      const GiouLossPaddedBackwardWorkspace& space, char* workspace,
                                       cudaStream_t stream) {
-  const GiouLossPaddedBackwardWorkspace space(B, N);
   {
     const bool wide = aligned({mask});
     const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16),
@@ -237,10 +237,11 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
   const GiouLossPaddedBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? giou_loss_padded_backward<int32_t, T>(pred, target, mask, d_giou, d_loss, d_pred,
-                                                                   d_target, B, N, memory.data, queue)
-                           : giou_loss_padded_backward<int64_t, T>(pred, target, mask, d_giou, d_loss, d_pred,
-                                                                   d_target, B, N, memory.data, queue));
+  return cuda_status(small
+                         ? giou_loss_padded_backward<int32_t, T>(pred, target, mask, d_giou, d_loss, d_pred,
+                                                                 d_target, B, N, space, memory.data, queue)
+                         : giou_loss_padded_backward<int64_t, T>(pred, target, mask, d_giou, d_loss, d_pred,
+                                                                 d_target, B, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -68,8 +68,8 @@ struct GiouLossPaddedBackwardWorkspace {
 template <class T>
 void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, const bool* mask,
                                const Stored<T>* d_giou, const Stored<T>* d_loss, Stored<T>* d_pred,
-                               Stored<T>* d_target, int64_t B, int64_t N, char* workspace) {
-  const GiouLossPaddedBackwardWorkspace space(B, N);
+                               Stored<T>* d_target, int64_t B, int64_t N,
+                               const GiouLossPaddedBackwardWorkspace& space, char* workspace) {
   const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
   int64_t* const count_mask_parts = reinterpret_cast<int64_t*>(workspace + space.count_mask_parts);
   in_parallel(B * N > 16384, [&]() IN_SET {
@@ -232,7 +232,8 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
   const GiouLossPaddedBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, memory.data);
+  giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
+                               memory.data);
   return 0;
 }
 

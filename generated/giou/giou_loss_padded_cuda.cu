@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T>
 cudaError_t giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
-                             Stored<T>* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
-  const GiouLossPaddedWorkspace space(B, N);
+                             Stored<T>* loss, int64_t B, int64_t N, const GiouLossPaddedWorkspace& space,
+                             char* workspace, cudaStream_t stream) {
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
@@ -198,8 +198,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<double>)
 
 template <class Index>
 cudaError_t giou_loss_padded_f64(const double* pred, const double* target, double* giou, bool* mask,
-                                 double* loss, int64_t B, int64_t N, char* workspace, cudaStream_t stream) {
-  const GiouLossPaddedF64Workspace space(B, N);
+                                 double* loss, int64_t B, int64_t N, const GiouLossPaddedF64Workspace& space,
+                                 char* workspace, cudaStream_t stream) {
   const bool wide = aligned({target, mask, pred, giou});
   const int64_t chunk = larger(1024, ceil_div(B * N, 16384) * 16), chunks = larger(ceil_div(B * N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
@@ -224,8 +224,8 @@ int launch_giou_loss_padded(const T* pred, const T* target, T* giou, bool* mask,
   const Space space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(pred, target, giou, mask, loss, B, N, memory.data, queue)
-                           : run_wide(pred, target, giou, mask, loss, B, N, memory.data, queue));
+  return cuda_status(small ? run(pred, target, giou, mask, loss, B, N, space, memory.data, queue)
+                           : run_wide(pred, target, giou, mask, loss, B, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -69,8 +69,8 @@ struct GiouLossPaddedWorkspace {
 
 template <class T>
 void giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stored<T>* giou, bool* mask,
-                      Stored<T>* loss, int64_t B, int64_t N, char* workspace) {
-  const GiouLossPaddedWorkspace<T> space(B, N);
+                      Stored<T>* loss, int64_t B, int64_t N, const GiouLossPaddedWorkspace<T>& space,
+                      char* workspace) {
   const int64_t bn_chunk = larger(4096, ceil_div(B * N, 256));
   Value<T>* const sum_mask_each_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_mask_each_parts);
   int64_t* const count_mask_parts = reinterpret_cast<int64_t*>(workspace + space.count_mask_parts);
@@ -148,7 +148,7 @@ int launch_giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stor
   const GiouLossPaddedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  giou_loss_padded<T>(pred, target, giou, mask, loss, B, N, memory.data);
+  giou_loss_padded<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
   return 0;
 }
 

@@ -72,8 +72,8 @@ template <class T>
 void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                                     const Stored<T>* d_giou, const Stored<T>* d_picture_loss,
                                     const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target,
-                                    int64_t B, int64_t N, char* workspace) {
-  const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
+                                    int64_t B, int64_t N, const GiouLossRaggedBackwardFlatWorkspace<T>& space,
+                                    char* workspace) {
   Value<T>* const row_value = reinterpret_cast<Value<T>*>(workspace + space.row_value);
   in_parallel(B > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -339,7 +339,7 @@ int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* 
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
     if (memory.status != 0) return memory.status;
     giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
-                                      d_target, B, N, memory.data);
+                                      d_target, B, N, space, memory.data);
     return 0;
   }
   giou_loss_ragged_backward<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred, d_target, B,

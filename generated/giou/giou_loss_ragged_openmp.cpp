@@ -72,8 +72,7 @@ struct GiouLossRaggedFlatWorkspace {
 template <class T>
 void giou_loss_ragged_flat(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                            Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
-                           char* workspace) {
-  const GiouLossRaggedFlatWorkspace<T> space(B, N);
+                           const GiouLossRaggedFlatWorkspace<T>& space, char* workspace) {
   Value<T>* const folded = reinterpret_cast<Value<T>*>(workspace + space.folded);
   const int64_t packed_chunk = larger(4096, ceil_div(N, 256));
   Value<T>* const sum_each_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_each_parts);
@@ -156,8 +155,7 @@ struct GiouLossRaggedWorkspace {
 template <class T>
 void giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                       Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
-                      char* workspace) {
-  const GiouLossRaggedWorkspace<T> space(B, N);
+                      const GiouLossRaggedWorkspace<T>& space, char* workspace) {
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   Value<T>* const sum_each_along_b_n_parts =
       reinterpret_cast<Value<T>*>(workspace + space.sum_each_along_b_n_parts);
@@ -241,13 +239,13 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
     const GiouLossRaggedFlatWorkspace<T> space(B, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
     if (memory.status != 0) return memory.status;
-    giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, memory.data);
+    giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
     return 0;
   }
   const GiouLossRaggedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, memory.data);
+  giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
   return 0;
 }
 

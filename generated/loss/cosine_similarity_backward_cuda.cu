@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(512, 1)
 template <class Index, class T>
 cudaError_t cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                        const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y,
-                                       int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
-  const CosineSimilarityBackwardWorkspace space(M, N);
+                                       int64_t M, int64_t N, const CosineSimilarityBackwardWorkspace& space,
+                                       char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 128);
   return launch_rows(wide ? cosine_similarity_backward_kernel<true, Index, T>
@@ -117,9 +117,9 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? cosine_similarity_backward<int32_t, T>(x, y, similarity, d_similarity, d_x, d_y,
-                                                                    M, N, memory.data, queue)
+                                                                    M, N, space, memory.data, queue)
                            : cosine_similarity_backward<int64_t, T>(x, y, similarity, d_similarity, d_x, d_y,
-                                                                    M, N, memory.data, queue));
+                                                                    M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

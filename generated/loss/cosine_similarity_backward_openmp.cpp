@@ -137,9 +137,9 @@ struct CosineSimilarityBackwardWorkspace {
 template <class T>
 void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                 const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y, int64_t M,
-                                int64_t N, char* workspace) {
+                                int64_t N, const CosineSimilarityBackwardWorkspace<T>& space,
+                                char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityBackwardWorkspace<T> space(M, N);
   Value<T>* const root_x_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_x_per_m);
   Value<T>* const root_y_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_y_per_m);
   Value<T>* const larger_product_root_x_per_m =
@@ -303,9 +303,9 @@ void cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, const St
 template <class T>
 void cosine_similarity_backward_in_part(const Stored<T>* x, const Stored<T>* y, const Stored<T>* similarity,
                                         const Stored<T>* d_similarity, Stored<T>* d_x, Stored<T>* d_y,
-                                        int64_t M, int64_t N, char* workspace) {
+                                        int64_t M, int64_t N,
+                                        const CosineSimilarityBackwardWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityBackwardWorkspace<T> space(M, N);
   Value<T>* const root_x_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_x_per_m);
   Value<T>* const root_y_per_m = reinterpret_cast<Value<T>*>(workspace + space.root_y_per_m);
   Value<T>* const larger_product_root_x_per_m =
@@ -485,13 +485,13 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
     const CosineSimilarityBackwardWorkspace<T> space(M, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
     if (memory.status != 0) return memory.status;
-    cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, memory.data);
+    cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
     return 0;
   }
   const CosineSimilarityBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, memory.data);
+  cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
   return 0;
 }
 

@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 
 template <class Index, class T>
 cudaError_t cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M,
-                              int64_t N, char* workspace, cudaStream_t stream) {
-  const CosineSimilarityWorkspace<T> space(M, N);
+                              int64_t N, const CosineSimilarityWorkspace<T>& space, char* workspace,
+                              cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
@@ -122,8 +122,9 @@ int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
   const CosineSimilarityWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? cosine_similarity<int32_t, T>(x, y, similarity, M, N, memory.data, queue)
-                           : cosine_similarity<int64_t, T>(x, y, similarity, M, N, memory.data, queue));
+  return cuda_status(small
+                         ? cosine_similarity<int32_t, T>(x, y, similarity, M, N, space, memory.data, queue)
+                         : cosine_similarity<int64_t, T>(x, y, similarity, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -103,9 +103,8 @@ struct CosineSimilarityWorkspace {
 
 template <class T>
 void cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* similarity, int64_t M, int64_t N,
-                       char* workspace) {
+                       const CosineSimilarityWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const CosineSimilarityWorkspace<T> space(M, N);
   Value<T>* const sum_x_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_y_part);
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
   Value<T>* const sum_y_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_y_squared_part);
@@ -216,7 +215,7 @@ int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
   const CosineSimilarityWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  cosine_similarity<T>(x, y, similarity, M, N, memory.data);
+  cosine_similarity<T>(x, y, similarity, M, N, space, memory.data);
   return 0;
 }
 

@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(512, 1)
 template <class Index, class S, class T>
 cudaError_t hinge_loss_backward(const Stored<T>* score, const int32_t* target, const S* d_loss,
                                 const S* d_mean_loss, Stored<T>* d_score, int64_t B, int64_t V,
-                                char* workspace, cudaStream_t stream) {
-  const HingeLossBackwardWorkspace<S, T> space(B, V);
+                                const HingeLossBackwardWorkspace<S, T>& space, char* workspace,
+                                cudaStream_t stream) {
   const bool wide = aligned({score, d_score}) && V % (16 / kBytes<T>) == 0;
   const RowShape shape(V, 1, B, kBytes<T>, 128);
   return launch_rows(
@@ -120,9 +120,9 @@ int launch_hinge_loss_backward(const Stored<T>* score, const int32_t* target, co
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? hinge_loss_backward<int32_t, S, T>(score, target, d_loss, d_mean_loss, d_score,
-                                                                B, V, memory.data, queue)
+                                                                B, V, space, memory.data, queue)
                            : hinge_loss_backward<int64_t, S, T>(score, target, d_loss, d_mean_loss, d_score,
-                                                                B, V, memory.data, queue));
+                                                                B, V, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -108,8 +108,8 @@ struct HingeLossBackwardWorkspace {
 
 template <class S, class T>
 void hinge_loss_backward(const Stored<T>* score, const int32_t* target, const S* d_loss, const S* d_mean_loss,
-                         Stored<T>* d_score, int64_t B, int64_t V, char* workspace, int64_t threads) {
-  const HingeLossBackwardWorkspace<S, T> space(B, V);
+                         Stored<T>* d_score, int64_t B, int64_t V,
+                         const HingeLossBackwardWorkspace<S, T>& space, char* workspace, int64_t threads) {
   const bool around_caches = B * V * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, V) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -172,7 +172,8 @@ int launch_hinge_loss_backward(const Stored<T>* score, const int32_t* target, co
   const HingeLossBackwardWorkspace<S, T> space(B, V);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  hinge_loss_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, memory.data, memory.threads);
+  hinge_loss_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
+                            memory.threads);
   return 0;
 }
 

@@ -102,8 +102,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 
 template <class Index, class S, class T>
 cudaError_t hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
-                       int64_t V, char* workspace, cudaStream_t stream) {
-  const HingeLossWorkspace<S, T> space(B, V);
+                       int64_t V, const HingeLossWorkspace<S, T>& space, char* workspace,
+                       cudaStream_t stream) {
   {
     const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
     const RowShape shape(V, 1, B, 0, 1024);
@@ -143,8 +143,8 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? hinge_loss<int32_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue)
-            : hinge_loss<int64_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue));
+      small ? hinge_loss<int32_t, S, T>(score, target, loss, mean_loss, B, V, space, memory.data, queue)
+            : hinge_loss<int64_t, S, T>(score, target, loss, mean_loss, B, V, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -65,8 +65,7 @@ struct HingeLossWorkspace {
 
 template <class S, class T>
 void hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B, int64_t V,
-                char* workspace) {
-  const HingeLossWorkspace<S, T> space(B, V);
+                const HingeLossWorkspace<S, T>& space, char* workspace) {
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
@@ -114,7 +113,7 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
   const HingeLossWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  hinge_loss<S, T>(score, target, loss, mean_loss, B, V, memory.data);
+  hinge_loss<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
   return 0;
 }
 

@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 
 template <class Index, class S, class T>
 cudaError_t huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, Stored<T>* loss,
-                       S* mean_loss, int64_t N, char* workspace, cudaStream_t stream) {
-  const HuberLossWorkspace<S, T> space(N);
+                       S* mean_loss, int64_t N, const HuberLossWorkspace<S, T>& space, char* workspace,
+                       cudaStream_t stream) {
   const bool wide = aligned({prediction, target, loss});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
@@ -91,9 +91,10 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   const HuberLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? huber_loss<int32_t, S, T>(delta, prediction, target, loss, mean_loss, N, memory.data, queue)
-            : huber_loss<int64_t, S, T>(delta, prediction, target, loss, mean_loss, N, memory.data, queue));
+  return cuda_status(small ? huber_loss<int32_t, S, T>(delta, prediction, target, loss, mean_loss, N, space,
+                                                       memory.data, queue)
+                           : huber_loss<int64_t, S, T>(delta, prediction, target, loss, mean_loss, N, space,
+                                                       memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -65,8 +65,7 @@ struct HuberLossWorkspace {
 
 template <class S, class T>
 void huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* target, Stored<T>* loss, S* mean_loss,
-                int64_t N, char* workspace) {
-  const HuberLossWorkspace<S, T> space(N);
+                int64_t N, const HuberLossWorkspace<S, T>& space, char* workspace) {
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   S* const sum_each_parts = reinterpret_cast<S*>(workspace + space.sum_each_parts);
   const bool around_caches = N * kBytes<T> >= kBeyondCaches;
@@ -110,7 +109,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   const HuberLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, memory.data);
+  huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, space, memory.data);
   return 0;
 }
 

@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 
 template <class Index, class S, class T>
 cudaError_t kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss, S* mean_loss,
-                          int64_t B, int64_t V, char* workspace, cudaStream_t stream) {
-  const KlDivergenceWorkspace<S, T> space(B, V);
+                          int64_t B, int64_t V, const KlDivergenceWorkspace<S, T>& space, char* workspace,
+                          cudaStream_t stream) {
   {
     const bool wide = aligned({target, prediction}) && V % (16 / kBytes<T>) == 0;
     const RowShape shape(V, 1, B, 0, 1024);
@@ -148,9 +148,10 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
   const KlDivergenceWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small ? kl_divergence<int32_t, S, T>(prediction, target, loss, mean_loss, B, V, memory.data, queue)
-            : kl_divergence<int64_t, S, T>(prediction, target, loss, mean_loss, B, V, memory.data, queue));
+  return cuda_status(small ? kl_divergence<int32_t, S, T>(prediction, target, loss, mean_loss, B, V, space,
+                                                          memory.data, queue)
+                           : kl_divergence<int64_t, S, T>(prediction, target, loss, mean_loss, B, V, space,
+                                                          memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -67,8 +67,7 @@ struct KlDivergenceWorkspace {
 
 template <class S, class T>
 void kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S* loss, S* mean_loss, int64_t B,
-                   int64_t V, char* workspace) {
-  const KlDivergenceWorkspace<S, T> space(B, V);
+                   int64_t V, const KlDivergenceWorkspace<S, T>& space, char* workspace) {
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
@@ -116,7 +115,7 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
   const KlDivergenceWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, memory.data);
+  kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, space, memory.data);
   return 0;
 }
 

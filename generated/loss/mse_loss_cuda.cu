@@ -63,8 +63,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 
 template <class Index, class S, class T>
 cudaError_t mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N,
-                     char* workspace, cudaStream_t stream) {
-  const MseLossWorkspace<S, T> space(N);
+                     const MseLossWorkspace<S, T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({prediction, target});
   const int64_t chunk = larger(1024, ceil_div(N, 16384) * 16), chunks = larger(ceil_div(N, chunk), 1);
   if (const cudaError_t error = cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream))
@@ -86,8 +85,8 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   const MseLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? mse_loss<int32_t, S, T>(prediction, target, loss, N, memory.data, queue)
-                           : mse_loss<int64_t, S, T>(prediction, target, loss, N, memory.data, queue));
+  return cuda_status(small ? mse_loss<int32_t, S, T>(prediction, target, loss, N, space, memory.data, queue)
+                           : mse_loss<int64_t, S, T>(prediction, target, loss, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

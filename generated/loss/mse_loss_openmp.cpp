@@ -61,8 +61,8 @@ struct MseLossWorkspace {
 };
 
 template <class S, class T>
-void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N, char* workspace) {
-  const MseLossWorkspace<S, T> space(N);
+void mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* loss, int64_t N,
+              const MseLossWorkspace<S, T>& space, char* workspace) {
   const int64_t n_chunk = larger(4096, ceil_div(N, 256));
   S* const sum_e_squared_parts = reinterpret_cast<S*>(workspace + space.sum_e_squared_parts);
   in_parallel(N > 16384, [&]() IN_SET {
@@ -102,7 +102,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   const MseLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  mse_loss<S, T>(prediction, target, loss, N, memory.data);
+  mse_loss<S, T>(prediction, target, loss, N, space, memory.data);
   return 0;
 }
 

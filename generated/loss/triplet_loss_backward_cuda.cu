@@ -121,8 +121,8 @@ template <class Index, class S, class T>
 cudaError_t triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* positive,
                                   const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
                                   Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
-                                  int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
-  const TripletLossBackwardWorkspace<S, T> space(B, D);
+                                  int64_t B, int64_t D, const TripletLossBackwardWorkspace<S, T>& space,
+                                  char* workspace, cudaStream_t stream) {
   const bool wide =
       aligned({anchor, positive, negative, d_anchor, d_positive, d_negative}) && D % (16 / kBytes<T>) == 0;
   const RowShape shape(D, 1, B, 3 * kBytes<T>, 128);
@@ -205,8 +205,9 @@ template <class Index, class S, class T>
 cudaError_t triplet_loss_backward_in_part(const Stored<T>* anchor, const Stored<T>* positive,
                                           const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
                                           Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative,
-                                          int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
-  const TripletLossBackwardInPartWorkspace space(B, D);
+                                          int64_t B, int64_t D,
+                                          const TripletLossBackwardInPartWorkspace& space, char* workspace,
+                                          cudaStream_t stream) {
   const bool wide = aligned({anchor, positive, negative}) && D % (16 / kBytes<T>) == 0;
   const RowShape shape(D, 1, B, 0, 128);
   return launch_rows(wide ? triplet_loss_backward_in_part_kernel<true, Index, S, T>
@@ -241,19 +242,19 @@ int launch_triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* posit
     return cuda_status(
         small
             ? triplet_loss_backward<int32_t, S, T>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor,
-                                                   d_positive, d_negative, B, D, memory.data, queue)
+                                                   d_positive, d_negative, B, D, space, memory.data, queue)
             : triplet_loss_backward<int64_t, S, T>(anchor, positive, negative, d_loss, d_mean_loss, d_anchor,
-                                                   d_positive, d_negative, B, D, memory.data, queue));
+                                                   d_positive, d_negative, B, D, space, memory.data, queue));
   }
   const TripletLossBackwardInPartWorkspace space(B, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? triplet_loss_backward_in_part<int32_t, S, T>(
                                  anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive,
-                                 d_negative, B, D, memory.data, queue)
+                                 d_negative, B, D, space, memory.data, queue)
                            : triplet_loss_backward_in_part<int64_t, S, T>(
                                  anchor, positive, negative, d_loss, d_mean_loss, d_anchor, d_positive,
-                                 d_negative, B, D, memory.data, queue));
+                                 d_negative, B, D, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

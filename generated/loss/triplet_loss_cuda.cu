@@ -119,8 +119,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 
 template <class Index, class S, class T>
 cudaError_t triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative,
-                         S* loss, S* mean_loss, int64_t B, int64_t D, char* workspace, cudaStream_t stream) {
-  const TripletLossWorkspace<S, T> space(B, D);
+                         S* loss, S* mean_loss, int64_t B, int64_t D, const TripletLossWorkspace<S, T>& space,
+                         char* workspace, cudaStream_t stream) {
   {
     const bool wide = aligned({anchor, positive, negative}) && D % (16 / kBytes<T>) == 0;
     const RowShape shape(D, 1, B, 0, 1024);
@@ -163,9 +163,9 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? triplet_loss<int32_t, S, T>(anchor, positive, negative, loss, mean_loss, B, D,
-                                                         memory.data, queue)
+                                                         space, memory.data, queue)
                            : triplet_loss<int64_t, S, T>(anchor, positive, negative, loss, mean_loss, B, D,
-                                                         memory.data, queue));
+                                                         space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

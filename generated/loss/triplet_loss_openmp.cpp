@@ -70,8 +70,8 @@ struct TripletLossWorkspace {
 
 template <class S, class T>
 void triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, const Stored<T>* negative, S* loss,
-                  S* mean_loss, int64_t B, int64_t D, char* workspace) {
-  const TripletLossWorkspace<S, T> space(B, D);
+                  S* mean_loss, int64_t B, int64_t D, const TripletLossWorkspace<S, T>& space,
+                  char* workspace) {
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, D) > 16384, [&]() IN_SET {
@@ -125,7 +125,7 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
   const TripletLossWorkspace<S, T> space(B, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, memory.data);
+  triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, space, memory.data);
   return 0;
 }
 

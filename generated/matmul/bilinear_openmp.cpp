@@ -60,8 +60,7 @@ struct BilinearWorkspace {
 };
 
 void bilinear(const float* x, const float* w, const float* y, float* z, int64_t M, int64_t K, int64_t N,
-              int64_t L, char* workspace, int64_t threads) {
-  const BilinearWorkspace space(M, K, N, L);
+              int64_t L, const BilinearWorkspace& space, char* workspace, int64_t threads) {
   if (M >= 32) {
     const bool around_caches = M * N * 4 >= kBeyondCaches;
     char* const sum_x_w_y_panels = workspace + space.sum_x_w_y_panels;
@@ -123,7 +122,7 @@ int launch_bilinear(const float* x, const float* w, const float* y, float* z, in
   const BilinearWorkspace space(M, K, N, L);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  bilinear(x, w, y, z, M, K, N, L, memory.data, memory.threads);
+  bilinear(x, w, y, z, M, K, N, L, space, memory.data, memory.threads);
   return 0;
 }
 

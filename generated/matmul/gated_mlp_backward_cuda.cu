@@ -114,9 +114,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index>
 cudaError_t gated_mlp_backward(const float* x, const float* gate, const float* up, const float* down,
                                const float* d_z, float* d_x, float* d_gate, float* d_up, float* d_down,
-                               int64_t M, int64_t K, int64_t H, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const GatedMlpBackwardWorkspace space(M, K, H, N);
+                               int64_t M, int64_t K, int64_t H, int64_t N,
+                               const GatedMlpBackwardWorkspace& space, char* workspace, cudaStream_t stream) {
   if (const cudaError_t error =
           launch(gated_mlp_backward_part1_kernel<Index>, smaller(M, int64_t{1} << 30),
                  block_threads(larger(H, K), M), 0, stream, x, gate, up, down, d_z, d_x, M, K, H, N,
@@ -255,8 +254,8 @@ template <class Index>
 cudaError_t gated_mlp_backward_in_part(const float* x, const float* gate, const float* up, const float* down,
                                        const float* d_z, float* d_x, float* d_gate, float* d_up,
                                        float* d_down, int64_t M, int64_t K, int64_t H, int64_t N,
-                                       char* workspace, cudaStream_t stream) {
-  const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
+                                       const GatedMlpBackwardInPartWorkspace& space, char* workspace,
+                                       cudaStream_t stream) {
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
@@ -311,15 +310,16 @@ extern "C" int gated_mlp_backward_cuda(const float* x, const float* gate, const 
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? gated_mlp_backward<int32_t>(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down,
-                                                           M, K, H, N, memory.data, queue)
+                                                           M, K, H, N, space, memory.data, queue)
                              : gated_mlp_backward<int64_t>(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down,
-                                                           M, K, H, N, memory.data, queue));
+                                                           M, K, H, N, space, memory.data, queue));
   }
   const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? gated_mlp_backward_in_part<int32_t>(x, gate, up, down, d_z, d_x, d_gate, d_up,
-                                                                 d_down, M, K, H, N, memory.data, queue)
-                           : gated_mlp_backward_in_part<int64_t>(x, gate, up, down, d_z, d_x, d_gate, d_up,
-                                                                 d_down, M, K, H, N, memory.data, queue));
+  return cuda_status(
+      small ? gated_mlp_backward_in_part<int32_t>(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H,
+                                                  N, space, memory.data, queue)
+            : gated_mlp_backward_in_part<int64_t>(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H,
+                                                  N, space, memory.data, queue));
 }

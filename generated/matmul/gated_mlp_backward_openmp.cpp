@@ -110,10 +110,10 @@ struct GatedMlpBackwardWorkspace {
 
 void gated_mlp_backward(const float* x, const float* gate, const float* up, const float* down,
                         const float* d_z, float* d_x, float* d_gate, float* d_up, float* d_down, int64_t M,
-                        int64_t K, int64_t H, int64_t N, char* workspace, int64_t threads) {
+                        int64_t K, int64_t H, int64_t N, const GatedMlpBackwardWorkspace& space,
+                        char* workspace, int64_t threads) {
   const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
   const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
-  const GatedMlpBackwardWorkspace space(M, K, H, N);
   float* const value_sum_x = reinterpret_cast<float*>(workspace + space.value_sum_x);
   float* const sum_x_along_k = reinterpret_cast<float*>(workspace + space.sum_x_along_k);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
@@ -400,9 +400,9 @@ struct GatedMlpBackwardInPartWorkspace {
 // For calls that do not want all outputs.
 void gated_mlp_backward_in_part(const float* x, const float* gate, const float* up, const float* down,
                                 const float* d_z, float* d_x, float* d_gate, float* d_up, float* d_down,
-                                int64_t M, int64_t K, int64_t H, int64_t N, char* workspace,
+                                int64_t M, int64_t K, int64_t H, int64_t N,
+                                const GatedMlpBackwardInPartWorkspace& space, char* workspace,
                                 int64_t threads) {
-  const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
   float* const value_sum_x = reinterpret_cast<float*>(workspace + space.value_sum_x);
   float* const sum_x_along_k = reinterpret_cast<float*>(workspace + space.sum_x_along_k);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
@@ -550,15 +550,15 @@ int launch_gated_mlp_backward(const float* x, const float* gate, const float* up
     const GatedMlpBackwardWorkspace space(M, K, H, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, memory.data,
+    gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space, memory.data,
                        memory.threads);
     return 0;
   }
   const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  gated_mlp_backward_in_part(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, memory.data,
-                             memory.threads);
+  gated_mlp_backward_in_part(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space,
+                             memory.data, memory.threads);
   return 0;
 }
 

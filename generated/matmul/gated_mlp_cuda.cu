@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t gated_mlp(const float* x, const float* gate, const float* up, const float* down, float* z,
-                      int64_t M, int64_t K, int64_t H, int64_t N, char* workspace, cudaStream_t stream) {
-  const GatedMlpWorkspace space(M, K, H, N);
+                      int64_t M, int64_t K, int64_t H, int64_t N, const GatedMlpWorkspace& space,
+                      char* workspace, cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(H, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -96,6 +96,6 @@ extern "C" int gated_mlp_cuda(const float* x, const float* gate, const float* up
   const GatedMlpWorkspace space(M, K, H, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? gated_mlp<int32_t>(x, gate, up, down, z, M, K, H, N, memory.data, queue)
-                           : gated_mlp<int64_t>(x, gate, up, down, z, M, K, H, N, memory.data, queue));
+  return cuda_status(small ? gated_mlp<int32_t>(x, gate, up, down, z, M, K, H, N, space, memory.data, queue)
+                           : gated_mlp<int64_t>(x, gate, up, down, z, M, K, H, N, space, memory.data, queue));
 }

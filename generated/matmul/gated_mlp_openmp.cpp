@@ -76,8 +76,8 @@ struct GatedMlpWorkspace {
 };
 
 void gated_mlp(const float* x, const float* gate, const float* up, const float* down, float* z, int64_t M,
-               int64_t K, int64_t H, int64_t N, char* workspace, int64_t threads) {
-  const GatedMlpWorkspace space(M, K, H, N);
+               int64_t K, int64_t H, int64_t N, const GatedMlpWorkspace& space, char* workspace,
+               int64_t threads) {
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const v_here_panels = workspace + space.v_here_panels;
@@ -139,7 +139,7 @@ int launch_gated_mlp(const float* x, const float* gate, const float* up, const f
   const GatedMlpWorkspace space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  gated_mlp(x, gate, up, down, z, M, K, H, N, memory.data, memory.threads);
+  gated_mlp(x, gate, up, down, z, M, K, H, N, space, memory.data, memory.threads);
   return 0;
 }
 

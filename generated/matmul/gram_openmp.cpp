@@ -56,8 +56,8 @@ struct GramWorkspace {
   }
 };
 
-void gram(const float* x, float* z, int64_t M, int64_t K, char* workspace, int64_t threads) {
-  const GramWorkspace space(M, K);
+void gram(const float* x, float* z, int64_t M, int64_t K, const GramWorkspace& space, char* workspace,
+          int64_t threads) {
   if (M >= 32) {
     const bool around_caches = M * M * 4 >= kBeyondCaches;
     char* const sum_x_x_panels = workspace + space.sum_x_x_panels;
@@ -107,7 +107,7 @@ int launch_gram(const float* x, float* z, int64_t M, int64_t K, void* workspace,
   const GramWorkspace space(M, K);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  gram(x, z, M, K, memory.data, memory.threads);
+  gram(x, z, M, K, space, memory.data, memory.threads);
   return 0;
 }
 

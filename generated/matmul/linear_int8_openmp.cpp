@@ -59,8 +59,7 @@ struct LinearInt8Workspace {
 };
 
 void linear_int8(const float* x, const int8_t* w, const int8_t* zero, const float* scale, float* z, int64_t M,
-                 int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const LinearInt8Workspace space(M, K, N);
+                 int64_t K, int64_t N, const LinearInt8Workspace& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_w_scale_panels = workspace + space.sum_x_w_scale_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -93,7 +92,7 @@ int launch_linear_int8(const float* x, const int8_t* w, const int8_t* zero, cons
   const LinearInt8Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  linear_int8(x, w, zero, scale, z, M, K, N, memory.data, memory.threads);
+  linear_int8(x, w, zero, scale, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -67,8 +67,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t linear_norm(const float* x, const float* w, const float* residual, const float* gamma, float* y,
-                        int64_t M, int64_t K, int64_t N, char* workspace, cudaStream_t stream) {
-  const LinearNormWorkspace space(M, K, N);
+                        int64_t M, int64_t K, int64_t N, const LinearNormWorkspace& space, char* workspace,
+                        cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -99,6 +99,7 @@ extern "C" int linear_norm_cuda(const float* x, const float* w, const float* res
   const LinearNormWorkspace space(M, K, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? linear_norm<int32_t>(x, w, residual, gamma, y, M, K, N, memory.data, queue)
-                           : linear_norm<int64_t>(x, w, residual, gamma, y, M, K, N, memory.data, queue));
+  return cuda_status(
+      small ? linear_norm<int32_t>(x, w, residual, gamma, y, M, K, N, space, memory.data, queue)
+            : linear_norm<int64_t>(x, w, residual, gamma, y, M, K, N, space, memory.data, queue));
 }

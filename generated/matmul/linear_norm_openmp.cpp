@@ -70,9 +70,9 @@ struct LinearNormWorkspace {
 };
 
 void linear_norm(const float* x, const float* w, const float* residual, const float* gamma, float* y,
-                 int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+                 int64_t M, int64_t K, int64_t N, const LinearNormWorkspace& space, char* workspace,
+                 int64_t threads) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const LinearNormWorkspace space(M, K, N);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   float* const sum_v_squared_per_m = reinterpret_cast<float*>(workspace + space.sum_v_squared_per_m);
   float* const sum_v_squared_part = reinterpret_cast<float*>(workspace + space.sum_v_squared_part);
@@ -209,7 +209,7 @@ int launch_linear_norm(const float* x, const float* w, const float* residual, co
   const LinearNormWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  linear_norm(x, w, residual, gamma, y, M, K, N, memory.data, memory.threads);
+  linear_norm(x, w, residual, gamma, y, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -68,8 +68,7 @@ struct LinearWorkspace {
 
 template <class T>
 void linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>* z, int64_t M, int64_t K,
-            int64_t N, char* workspace, int64_t threads) {
-  const LinearWorkspace space(M, K, N);
+            int64_t N, const LinearWorkspace& space, char* workspace, int64_t threads) {
   if (M >= 32) {
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
     char* const sum_x_w_panels = workspace + space.sum_x_w_panels;
@@ -125,7 +124,7 @@ int launch_linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Sto
   const LinearWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  linear<T>(x, w, bias, z, M, K, N, memory.data, memory.threads);
+  linear<T>(x, w, bias, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t lora(const float* x, const float* w, const float* down, const float* up, float alpha, float* z,
-                 int64_t M, int64_t K, int64_t N, int64_t R, char* workspace, cudaStream_t stream) {
-  const LoraWorkspace space(M, K, N, R);
+                 int64_t M, int64_t K, int64_t N, int64_t R, const LoraWorkspace& space, char* workspace,
+                 cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(R, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -92,6 +92,6 @@ extern "C" int lora_cuda(const float* x, const float* w, const float* down, cons
   const LoraWorkspace space(M, K, N, R);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? lora<int32_t>(x, w, down, up, alpha, z, M, K, N, R, memory.data, queue)
-                           : lora<int64_t>(x, w, down, up, alpha, z, M, K, N, R, memory.data, queue));
+  return cuda_status(small ? lora<int32_t>(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, queue)
+                           : lora<int64_t>(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, queue));
 }

@@ -78,8 +78,8 @@ struct LoraWorkspace {
 };
 
 void lora(const float* x, const float* w, const float* down, const float* up, float alpha, float* z,
-          int64_t M, int64_t K, int64_t N, int64_t R, char* workspace, int64_t threads) {
-  const LoraWorkspace space(M, K, N, R);
+          int64_t M, int64_t K, int64_t N, int64_t R, const LoraWorkspace& space, char* workspace,
+          int64_t threads) {
   float* const low = reinterpret_cast<float*>(workspace + space.low);
   float* const sum_x_w = reinterpret_cast<float*>(workspace + space.sum_x_w);
   if (M >= 32) {
@@ -216,7 +216,7 @@ int launch_lora(const float* x, const float* w, const float* down, const float* 
   const LoraWorkspace space(M, K, N, R);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  lora(x, w, down, up, alpha, z, M, K, N, R, memory.data, memory.threads);
+  lora(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, memory.threads);
   return 0;
 }
 

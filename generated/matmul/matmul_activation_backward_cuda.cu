@@ -100,9 +100,9 @@ template <class Index, class T>
 cudaError_t matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                 const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                                 float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                const MatmulActivationBackwardIdentityWorkspace& space,
                                                 char* workspace, cudaStream_t stream) {
   (void)bias;
-  const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
   {
     const ColumnShape shape(M, N, 1024);
     if (const cudaError_t error =
@@ -247,9 +247,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index, class T>
 cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                             const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                            float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
-                                            cudaStream_t stream) {
-  const MatmulActivationBackwardReluWorkspace space(M, K, N);
+                                            float* d_bias, int64_t M, int64_t K, int64_t N,
+                                            const MatmulActivationBackwardReluWorkspace& space,
+                                            char* workspace, cudaStream_t stream) {
   if (const cudaError_t error =
           launch(matmul_activation_backward_relu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream, x,
                  y, bias, d_z, d_bias, M, K, N, workspace + space.sum_x_y))
@@ -348,8 +348,8 @@ template <class Index, class T>
 cudaError_t matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                     const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                                     float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                    const MatmulActivationBackwardReluInPartWorkspace& space,
                                                     char* workspace, cudaStream_t stream) {
-  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
@@ -466,9 +466,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index, class T>
 cudaError_t matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                             const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                            float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
-                                            cudaStream_t stream) {
-  const MatmulActivationBackwardGeluWorkspace space(M, K, N);
+                                            float* d_bias, int64_t M, int64_t K, int64_t N,
+                                            const MatmulActivationBackwardGeluWorkspace& space,
+                                            char* workspace, cudaStream_t stream) {
   if (N >= 4096) {
     if (const cudaError_t error =
             launch(matmul_activation_backward_gelu_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0, stream,
@@ -539,8 +539,8 @@ template <class Index, class T>
 cudaError_t matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                                     const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                                     float* d_bias, int64_t M, int64_t K, int64_t N,
+                                                    const MatmulActivationBackwardReluInPartWorkspace& space,
                                                     char* workspace, cudaStream_t stream) {
-  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
   {
     const int64_t tile_bytes = padded_bytes(M, 4);
     const bool in_shared = tile_bytes <= 32768;
@@ -582,9 +582,9 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? matmul_activation_backward_identity<int32_t, T>(
-                                   x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue)
+                                   x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue)
                              : matmul_activation_backward_identity<int64_t, T>(
-                                   x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue));
+                                   x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue));
   }
   return cuda_status(small ? matmul_activation_backward_identity_in_part<int32_t, T>(
                                  x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, queue)
@@ -616,15 +616,16 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
     const Space space(M, K, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue)
-                             : run_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue));
+    return cuda_status(small
+                           ? run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue)
+                           : run_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue));
   }
   const SpaceInPart space(M, K, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small
-                         ? run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue)
-                         : run_in_part_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, queue));
+  return cuda_status(
+      small ? run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue)
+            : run_in_part_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

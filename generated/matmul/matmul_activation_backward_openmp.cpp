@@ -115,11 +115,12 @@ struct MatmulActivationBackwardIdentityWorkspace {
 template <class T>
 void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                          const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                         int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+                                         int64_t M, int64_t K, int64_t N,
+                                         const MatmulActivationBackwardIdentityWorkspace& space,
+                                         char* workspace, int64_t threads) {
   (void)bias;
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-  const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
   const float slope_x = 1.0f;
   const int64_t n_part = share_of<2048>(N, M_shares);
@@ -341,10 +342,11 @@ struct MatmulActivationBackwardReluWorkspace {
 template <class T>
 void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                     int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+                                     int64_t M, int64_t K, int64_t N,
+                                     const MatmulActivationBackwardReluWorkspace& space, char* workspace,
+                                     int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-  const MatmulActivationBackwardReluWorkspace space(M, K, N);
   float* const sum_x_y = reinterpret_cast<float*>(workspace + space.sum_x_y);
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
   char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
@@ -518,9 +520,9 @@ struct MatmulActivationBackwardReluInPartWorkspace {
 template <class T>
 void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                              const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                             float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
-                                             int64_t threads) {
-  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
+                                             float* d_bias, int64_t M, int64_t K, int64_t N,
+                                             const MatmulActivationBackwardReluInPartWorkspace& space,
+                                             char* workspace, int64_t threads) {
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
@@ -635,10 +637,11 @@ struct MatmulActivationBackwardGeluWorkspace {
 template <class T>
 void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
-                                     int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
+                                     int64_t M, int64_t K, int64_t N,
+                                     const MatmulActivationBackwardGeluWorkspace& space, char* workspace,
+                                     int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-  const MatmulActivationBackwardGeluWorkspace space(M, K, N);
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
   char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
@@ -848,9 +851,9 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
 template <class T>
 void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                              const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
-                                             float* d_bias, int64_t M, int64_t K, int64_t N, char* workspace,
-                                             int64_t threads) {
-  const MatmulActivationBackwardReluInPartWorkspace space(M, K, N);
+                                             float* d_bias, int64_t M, int64_t K, int64_t N,
+                                             const MatmulActivationBackwardReluInPartWorkspace& space,
+                                             char* workspace, int64_t threads) {
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
@@ -953,7 +956,7 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
     const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data,
+    matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data,
                                            memory.threads);
     return 0;
   }
@@ -981,13 +984,13 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
     const Space space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, memory.threads);
+    run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
     return 0;
   }
   const SpaceInPart space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, memory.data, memory.threads);
+  run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

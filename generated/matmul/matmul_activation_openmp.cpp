@@ -69,8 +69,9 @@ struct MatmulActivationIdentityWorkspace {
 
 template <class T>
 void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                                int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const MatmulActivationIdentityWorkspace space(M, K, N);
+                                int64_t M, int64_t K, int64_t N,
+                                const MatmulActivationIdentityWorkspace& space, char* workspace,
+                                int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -93,8 +94,8 @@ void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const fl
 
 template <class T>
 void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                            int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const MatmulActivationIdentityWorkspace space(M, K, N);
+                            int64_t M, int64_t K, int64_t N, const MatmulActivationIdentityWorkspace& space,
+                            char* workspace, int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -117,8 +118,8 @@ void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float*
 
 template <class T>
 void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                            int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const MatmulActivationIdentityWorkspace space(M, K, N);
+                            int64_t M, int64_t K, int64_t N, const MatmulActivationIdentityWorkspace& space,
+                            char* workspace, int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -151,7 +152,7 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
   const Space space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, bias, z, M, K, N, memory.data, memory.threads);
+  run(x, y, bias, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -69,8 +69,7 @@ struct MatmulBatchedWorkspace {
 
 template <class T>
 void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M, int64_t K,
-                    int64_t N, char* workspace, int64_t threads) {
-  const MatmulBatchedWorkspace space(B, M, K, N);
+                    int64_t N, const MatmulBatchedWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = B * M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(K, N, B * M) > 131072, threads, [&]() IN_SET {
@@ -100,7 +99,7 @@ int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
   const MatmulBatchedWorkspace space(B, M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_batched<T>(x, y, z, B, M, K, N, memory.data, memory.threads);
+  matmul_batched<T>(x, y, z, B, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

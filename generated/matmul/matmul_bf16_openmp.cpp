@@ -58,8 +58,7 @@ struct MatmulBf16Workspace {
 };
 
 void matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, int64_t K, int64_t N,
-                 char* workspace, int64_t threads) {
-  const MatmulBf16Workspace space(M, K, N);
+                 const MatmulBf16Workspace& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * 2 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -91,7 +90,7 @@ int launch_matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_
   const MatmulBf16Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_bf16(x, y, z, M, K, N, memory.data, memory.threads);
+  matmul_bf16(x, y, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t matmul_chain(const float* x, const float* y, const float* w, float* z, int64_t M, int64_t K,
-                         int64_t L, int64_t N, char* workspace, cudaStream_t stream) {
-  const MatmulChainWorkspace space(M, K, L, N);
+                         int64_t L, int64_t N, const MatmulChainWorkspace& space, char* workspace,
+                         cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(L, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -89,6 +89,6 @@ extern "C" int matmul_chain_cuda(const float* x, const float* y, const float* w,
   const MatmulChainWorkspace space(M, K, L, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? matmul_chain<int32_t>(x, y, w, z, M, K, L, N, memory.data, queue)
-                           : matmul_chain<int64_t>(x, y, w, z, M, K, L, N, memory.data, queue));
+  return cuda_status(small ? matmul_chain<int32_t>(x, y, w, z, M, K, L, N, space, memory.data, queue)
+                           : matmul_chain<int64_t>(x, y, w, z, M, K, L, N, space, memory.data, queue));
 }

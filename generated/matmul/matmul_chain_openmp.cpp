@@ -68,8 +68,7 @@ struct MatmulChainWorkspace {
 };
 
 void matmul_chain(const float* x, const float* y, const float* w, float* z, int64_t M, int64_t K, int64_t L,
-                  int64_t N, char* workspace, int64_t threads) {
-  const MatmulChainWorkspace space(M, K, L, N);
+                  int64_t N, const MatmulChainWorkspace& space, char* workspace, int64_t threads) {
   float* const xy = reinterpret_cast<float*>(workspace + space.xy);
   char* const xy_here_panels = workspace + space.xy_here_panels;
   in_team(product_of(M, K, L) > 131072, threads, [&]() IN_SET {
@@ -112,7 +111,7 @@ int launch_matmul_chain(const float* x, const float* y, const float* w, float* z
   const MatmulChainWorkspace space(M, K, L, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_chain(x, y, w, z, M, K, L, N, memory.data, memory.threads);
+  matmul_chain(x, y, w, z, M, K, L, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -63,9 +63,8 @@ struct MatmulHalvesWorkspace {
   }
 };
 
-void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N, char* workspace,
-                   int64_t threads) {
-  const MatmulHalvesWorkspace space(M, K, N);
+void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
+                   const MatmulHalvesWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(2, 2, M, K, N) > 131072, threads, [&]() IN_SET {
@@ -109,7 +108,7 @@ int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, in
   const MatmulHalvesWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_halves(x, y, z, M, K, N, memory.data, memory.threads);
+  matmul_halves(x, y, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -61,8 +61,7 @@ struct MatmulInt8Workspace {
 };
 
 void matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, int64_t K, int64_t N,
-                 char* workspace, int64_t threads) {
-  const MatmulInt8Workspace space(M, K, N);
+                 const MatmulInt8Workspace& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -93,7 +92,7 @@ int launch_matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, 
   const MatmulInt8Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_int8(x, y, z, M, K, N, memory.data, memory.threads);
+  matmul_int8(x, y, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -67,8 +67,7 @@ struct MatmulWorkspace {
 
 template <class T>
 void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N,
-            char* workspace, int64_t threads) {
-  const MatmulWorkspace<T> space(M, K, N);
+            const MatmulWorkspace<T>& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -98,7 +97,7 @@ int launch_matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t 
   const MatmulWorkspace<T> space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul<T>(x, y, z, M, K, N, memory.data, memory.threads);
+  matmul<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -81,8 +81,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t K, int64_t N,
-                           char* workspace, cudaStream_t stream) {
-  const MatmulSoftmaxWorkspace space(M, K, N);
+                           const MatmulSoftmaxWorkspace& space, char* workspace, cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(N, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -111,6 +110,6 @@ extern "C" int matmul_softmax_cuda(const float* x, const float* w, float* p, int
   const MatmulSoftmaxWorkspace space(M, K, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? matmul_softmax<int32_t>(x, w, p, M, K, N, memory.data, queue)
-                           : matmul_softmax<int64_t>(x, w, p, M, K, N, memory.data, queue));
+  return cuda_status(small ? matmul_softmax<int32_t>(x, w, p, M, K, N, space, memory.data, queue)
+                           : matmul_softmax<int64_t>(x, w, p, M, K, N, space, memory.data, queue));
 }

@@ -65,8 +65,7 @@ struct MatmulSoftmaxWorkspace {
 };
 
 void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t K, int64_t N,
-                    char* workspace, int64_t threads) {
-  const MatmulSoftmaxWorkspace space(M, K, N);
+                    const MatmulSoftmaxWorkspace& space, char* workspace, int64_t threads) {
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const v_here_panels = workspace + space.v_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -123,7 +122,7 @@ int launch_matmul_softmax(const float* x, const float* w, float* p, int64_t M, i
   const MatmulSoftmaxWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_softmax(x, w, p, M, K, N, memory.data, memory.threads);
+  matmul_softmax(x, w, p, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -57,9 +57,8 @@ struct MatmulTnWorkspace {
   }
 };
 
-void matmul_tn(const float* x, const float* y, float* z, int64_t K, int64_t M, int64_t N, char* workspace,
-               int64_t threads) {
-  const MatmulTnWorkspace space(K, M, N);
+void matmul_tn(const float* x, const float* y, float* z, int64_t K, int64_t M, int64_t N,
+               const MatmulTnWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(K, M, N) > 131072, threads, [&]() IN_SET {
@@ -87,7 +86,7 @@ int launch_matmul_tn(const float* x, const float* y, float* z, int64_t K, int64_
   const MatmulTnWorkspace space(K, M, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_tn(x, y, z, K, M, N, memory.data, memory.threads);
+  matmul_tn(x, y, z, K, M, N, space, memory.data, memory.threads);
   return 0;
 }
 

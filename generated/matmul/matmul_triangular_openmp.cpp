@@ -58,8 +58,7 @@ struct MatmulTriangularWorkspace {
 };
 
 void matmul_triangular(const float* x, const float* y, float* z, int64_t M, int64_t K, int64_t N,
-                       char* workspace, int64_t threads) {
-  const MatmulTriangularWorkspace space(M, K, N);
+                       const MatmulTriangularWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -88,7 +87,7 @@ int launch_matmul_triangular(const float* x, const float* y, float* z, int64_t M
   const MatmulTriangularWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  matmul_triangular(x, y, z, M, K, N, memory.data, memory.threads);
+  matmul_triangular(x, y, z, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -151,9 +151,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 template <class Index, class T>
 cudaError_t mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2,
                          const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2,
-                         float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N, char* workspace,
-                         cudaStream_t stream) {
-  const MlpBackwardWorkspace space(M, K, H, N);
+                         float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N,
+                         const MlpBackwardWorkspace& space, char* workspace, cudaStream_t stream) {
   {
     const ColumnShape shape(M, N, 1024);
     if (const cudaError_t error =
@@ -309,8 +308,8 @@ template <class Index, class T>
 cudaError_t mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* b1,
                                  const Stored<T>* w2, const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_w1,
                                  float* d_b1, Stored<T>* d_w2, float* d_b2, int64_t M, int64_t K, int64_t H,
-                                 int64_t N, char* workspace, cudaStream_t stream) {
-  const MlpBackwardInPartWorkspace space(M, K, H, N);
+                                 int64_t N, const MlpBackwardInPartWorkspace& space, char* workspace,
+                                 cudaStream_t stream) {
   if (const cudaError_t error = launch(mlp_backward_in_part_part1_kernel<Index, T>, ceil_div(N, 256), 256, 0,
                                        stream, d_z, d_b2, M, N))
     return error;
@@ -360,17 +359,17 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? mlp_backward<int32_t, T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K,
-                                                        H, N, memory.data, queue)
+                                                        H, N, space, memory.data, queue)
                              : mlp_backward<int64_t, T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K,
-                                                        H, N, memory.data, queue));
+                                                        H, N, space, memory.data, queue));
   }
   const MlpBackwardInPartWorkspace space(M, K, H, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? mlp_backward_in_part<int32_t, T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2,
-                                                              M, K, H, N, memory.data, queue)
+                                                              M, K, H, N, space, memory.data, queue)
                            : mlp_backward_in_part<int64_t, T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2,
-                                                              M, K, H, N, memory.data, queue));
+                                                              M, K, H, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

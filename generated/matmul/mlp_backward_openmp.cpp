@@ -120,10 +120,10 @@ struct MlpBackwardWorkspace {
 template <class T>
 void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2,
                   const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2,
-                  float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N, char* workspace, int64_t threads) {
+                  float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N, const MlpBackwardWorkspace& space,
+                  char* workspace, int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-  const MlpBackwardWorkspace space(M, K, H, N);
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
   float* const together_x_share = reinterpret_cast<float*>(workspace + space.together_x_share);
@@ -368,9 +368,8 @@ struct MlpBackwardInPartWorkspace {
 template <class T>
 void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2,
                           const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2,
-                          float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N, char* workspace,
-                          int64_t threads) {
-  const MlpBackwardInPartWorkspace space(M, K, H, N);
+                          float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N,
+                          const MlpBackwardInPartWorkspace& space, char* workspace, int64_t threads) {
   float* const d_hidden = reinterpret_cast<float*>(workspace + space.d_hidden);
   float* const together_x_share = reinterpret_cast<float*>(workspace + space.together_x_share);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -515,13 +514,14 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
     const MlpBackwardWorkspace space(M, K, H, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    mlp_backward<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, memory.data, memory.threads);
+    mlp_backward<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
+                    memory.threads);
     return 0;
   }
   const MlpBackwardInPartWorkspace space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  mlp_backward_in_part<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, memory.data,
+  mlp_backward_in_part<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
                           memory.threads);
   return 0;
 }

@@ -71,9 +71,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index, class T>
 cudaError_t mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2,
-                const float* b2, Stored<T>* z, int64_t M, int64_t K, int64_t H, int64_t N, char* workspace,
-                cudaStream_t stream) {
-  const MlpWorkspace space(M, K, H, N);
+                const float* b2, Stored<T>* z, int64_t M, int64_t K, int64_t H, int64_t N,
+                const MlpWorkspace& space, char* workspace, cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(H, 4) + padded_bytes(H, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -100,8 +99,8 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
   const MlpWorkspace space(M, K, H, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? mlp<int32_t, T>(x, w1, b1, w2, b2, z, M, K, H, N, memory.data, queue)
-                           : mlp<int64_t, T>(x, w1, b1, w2, b2, z, M, K, H, N, memory.data, queue));
+  return cuda_status(small ? mlp<int32_t, T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, queue)
+                           : mlp<int64_t, T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

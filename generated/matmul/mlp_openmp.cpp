@@ -81,8 +81,8 @@ struct MlpWorkspace {
 
 template <class T>
 void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2, const float* b2,
-         Stored<T>* z, int64_t M, int64_t K, int64_t H, int64_t N, char* workspace, int64_t threads) {
-  const MlpWorkspace space(M, K, H, N);
+         Stored<T>* z, int64_t M, int64_t K, int64_t H, int64_t N, const MlpWorkspace& space, char* workspace,
+         int64_t threads) {
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_w1_panels = workspace + space.sum_x_w1_panels;
@@ -146,7 +146,7 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
   const MlpWorkspace space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, memory.data, memory.threads);
+  mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, memory.threads);
   return 0;
 }
 

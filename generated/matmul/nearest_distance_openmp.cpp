@@ -65,8 +65,7 @@ struct NearestDistanceWorkspace {
 };
 
 void nearest_distance(const float* x, const float* centre, float* distance, int64_t M, int64_t D, int64_t N,
-                      char* workspace, int64_t threads) {
-  const NearestDistanceWorkspace space(M, D, N);
+                      const NearestDistanceWorkspace& space, char* workspace, int64_t threads) {
   float* const sum_difference_squared = reinterpret_cast<float*>(workspace + space.sum_difference_squared);
   if (N >= 32) {
     char* const sum_difference_squared_here_panels = workspace + space.sum_difference_squared_here_panels;
@@ -140,7 +139,7 @@ int launch_nearest_distance(const float* x, const float* centre, float* distance
   const NearestDistanceWorkspace space(M, D, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  nearest_distance(x, centre, distance, M, D, N, memory.data, memory.threads);
+  nearest_distance(x, centre, distance, M, D, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -64,8 +64,8 @@ struct SimilarityInt8Workspace {
 };
 
 void similarity_int8(const int8_t* query, const int8_t* row, const float* query_scale, const float* row_scale,
-                     float* score, int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const SimilarityInt8Workspace space(M, K, N);
+                     float* score, int64_t M, int64_t K, int64_t N, const SimilarityInt8Workspace& space,
+                     char* workspace, int64_t threads) {
   if (M >= 32) {
     const bool around_caches = M * N * 4 >= kBeyondCaches;
     char* const sum_query_row_panels = workspace + space.sum_query_row_panels;
@@ -119,7 +119,7 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
   const SimilarityInt8Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  similarity_int8(query, row, query_scale, row_scale, score, M, K, N, memory.data, memory.threads);
+  similarity_int8(query, row, query_scale, row_scale, score, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -74,9 +74,8 @@ __global__ void __launch_bounds__(512, 1) quantize_rows_kernel(const Stored<T>* 
 }
 
 template <class Index, class T>
-cudaError_t quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace,
-                          cudaStream_t stream) {
-  const QuantizeRowsWorkspace<T> space(M, N);
+cudaError_t quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N,
+                          const QuantizeRowsWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, q}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, kBytes<T>, 128);
   return launch_rows(wide ? quantize_rows_kernel<true, Index, T> : quantize_rows_kernel<false, Index, T>,
@@ -96,8 +95,8 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
   const QuantizeRowsWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? quantize_rows<int32_t, T>(x, q, scale, M, N, memory.data, queue)
-                           : quantize_rows<int64_t, T>(x, q, scale, M, N, memory.data, queue));
+  return cuda_status(small ? quantize_rows<int32_t, T>(x, q, scale, M, N, space, memory.data, queue)
+                           : quantize_rows<int64_t, T>(x, q, scale, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -96,9 +96,9 @@ struct QuantizeRowsWorkspace {
 };
 
 template <class T>
-void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N, char* workspace) {
+void quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N,
+                   const QuantizeRowsWorkspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const QuantizeRowsWorkspace space(M, N);
   float* const scale_here_per_m = reinterpret_cast<float*>(workspace + space.scale_here_per_m);
   float* const greatest_abs_x_part = reinterpret_cast<float*>(workspace + space.greatest_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
@@ -200,7 +200,7 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
   const QuantizeRowsWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  quantize_rows<T>(x, q, scale, M, N, memory.data);
+  quantize_rows<T>(x, q, scale, M, N, space, memory.data);
   return 0;
 }
 

@@ -132,8 +132,8 @@ cudaError_t batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const
                                 const Value<T>* d_running_mean, const Value<T>* d_running_variance,
                                 Value<T> momentum, Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta,
                                 Value<T>* d_old_mean, Value<T>* d_old_variance, int64_t B, int64_t C,
-                                int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const BatchNormBackwardWorkspace<T> space(B, C, H, W);
+                                int64_t H, int64_t W, const BatchNormBackwardWorkspace<T>& space,
+                                char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, d_x}) && W % (16 / kBytes<T>) == 0;
   const RowShape shape(B * H * ceil_div(W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128);
   return launch_rows(
@@ -311,9 +311,9 @@ cudaError_t batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamm
                                         const Value<T>* d_running_mean, const Value<T>* d_running_variance,
                                         Value<T> momentum, Stored<T>* d_x, Value<T>* d_gamma,
                                         Value<T>* d_beta, Value<T>* d_old_mean, Value<T>* d_old_variance,
-                                        int64_t B, int64_t C, int64_t H, int64_t W, char* workspace,
+                                        int64_t B, int64_t C, int64_t H, int64_t W,
+                                        const BatchNormBackwardInPartWorkspace<T>& space, char* workspace,
                                         cudaStream_t stream) {
-  const BatchNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const int64_t tile_bytes =
       padded_bytes(B * H * W, kBytes<Value<T>>) + padded_bytes(B * H * W, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
@@ -363,11 +363,11 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     return cuda_status(small ? batch_norm_backward<int32_t, T>(
                                    x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
                                    d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-                                   d_old_mean, d_old_variance, B, C, H, W, memory.data, queue)
+                                   d_old_mean, d_old_variance, B, C, H, W, space, memory.data, queue)
                              : batch_norm_backward<int64_t, T>(
                                    x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
                                    d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-                                   d_old_mean, d_old_variance, B, C, H, W, memory.data, queue));
+                                   d_old_mean, d_old_variance, B, C, H, W, space, memory.data, queue));
   }
   const BatchNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
@@ -375,11 +375,11 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   return cuda_status(small ? batch_norm_backward_in_part<int32_t, T>(
                                  x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
                                  d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-                                 d_old_mean, d_old_variance, B, C, H, W, memory.data, queue)
+                                 d_old_mean, d_old_variance, B, C, H, W, space, memory.data, queue)
                            : batch_norm_backward_in_part<int64_t, T>(
                                  x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
                                  d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-                                 d_old_mean, d_old_variance, B, C, H, W, memory.data, queue));
+                                 d_old_mean, d_old_variance, B, C, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

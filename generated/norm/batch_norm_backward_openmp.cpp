@@ -333,8 +333,8 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                  const Value<T>* d_running_mean, const Value<T>* d_running_variance,
                                  Value<T> momentum, Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta,
                                  Value<T>* d_old_mean, Value<T>* d_old_variance, int64_t B, int64_t C,
-                                 int64_t H, int64_t W, char* workspace, int64_t threads) {
-  const BatchNormBackwardInPartWorkspace<T> space(B, C, H, W);
+                                 int64_t H, int64_t W, const BatchNormBackwardInPartWorkspace<T>& space,
+                                 char* workspace, int64_t threads) {
   const bool around_caches = B * C * H * W * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, C, H, W) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -521,7 +521,7 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   if (memory.status != 0) return memory.status;
   batch_norm_backward_in_part<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
                                  d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-                                 d_old_mean, d_old_variance, B, C, H, W, memory.data, memory.threads);
+                                 d_old_mean, d_old_variance, B, C, H, W, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -115,8 +115,7 @@ template <class Index, class T>
 cudaError_t batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                        Stored<T>* y, Value<T>* batch_mean, Value<T>* batch_variance, Value<T>* running_mean,
                        Value<T>* running_variance, int64_t B, int64_t C, int64_t H, int64_t W,
-                       char* workspace, cudaStream_t stream) {
-  const BatchNormWorkspace<T> space(B, C, H, W);
+                       const BatchNormWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
   const RowShape shape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 16, 128);
   return launch_rows(wide ? batch_norm_kernel<true, Index, T> : batch_norm_kernel<false, Index, T>, shape,
@@ -143,9 +142,9 @@ int launch_batch_norm(Value<T> momentum, const Stored<T>* x, const Value<T>* gam
   if (memory.status != 0) return memory.status;
   return cuda_status(
       small ? batch_norm<int32_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                     running_variance, B, C, H, W, memory.data, queue)
+                                     running_variance, B, C, H, W, space, memory.data, queue)
             : batch_norm<int64_t, T>(momentum, x, gamma, beta, y, batch_mean, batch_variance, running_mean,
-                                     running_variance, B, C, H, W, memory.data, queue));
+                                     running_variance, B, C, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

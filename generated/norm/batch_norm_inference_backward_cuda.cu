@@ -97,9 +97,9 @@ cudaError_t batch_norm_inference_backward(const Stored<T>* x, const Value<T>* ru
                                           const Value<T>* running_variance, const Value<T>* gamma,
                                           const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_running_mean,
                                           Value<T>* d_running_variance, Value<T>* d_gamma, Value<T>* d_beta,
-                                          int64_t B, int64_t C, int64_t H, int64_t W, char* workspace,
-                                          cudaStream_t stream) {
-  const BatchNormInferenceBackwardWorkspace<T> space(B, C, H, W);
+                                          int64_t B, int64_t C, int64_t H, int64_t W,
+                                          const BatchNormInferenceBackwardWorkspace<T>& space,
+                                          char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, d_y, d_x}) && H * W % (16 / kBytes<T>) == 0;
   const RowShape shape(B * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, C, 0, 128);
   return launch_rows(wide ? batch_norm_inference_backward_kernel<true, Index, T>
@@ -224,14 +224,11 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 }
 
 template <class Index, class T>
-cudaError_t batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* running_mean,
-                                                  const Value<T>* running_variance, const Value<T>* gamma,
-                                                  const Stored<T>* d_y, Stored<T>* d_x,
-                                                  Value<T>* d_running_mean, Value<T>* d_running_variance,
-                                                  Value<T>* d_gamma, Value<T>* d_beta, int64_t B, int64_t C,
-                                                  int64_t H, int64_t W, char* workspace,
-                                                  cudaStream_t stream) {
-  const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
+cudaError_t batch_norm_inference_backward_in_part(
+    const Stored<T>* x, const Value<T>* running_mean, const Value<T>* running_variance, const Value<T>* gamma,
+    const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_running_mean, Value<T>* d_running_variance,
+    Value<T>* d_gamma, Value<T>* d_beta, int64_t B, int64_t C, int64_t H, int64_t W,
+    const BatchNormInferenceBackwardInPartWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(B * H * W, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -272,22 +269,23 @@ int launch_batch_norm_inference_backward(const Stored<T>* x, const Value<T>* run
     const BatchNormInferenceBackwardWorkspace<T> space(B, C, H, W);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
-    return cuda_status(small ? batch_norm_inference_backward<int32_t, T>(
-                                   x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                   d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue)
-                             : batch_norm_inference_backward<int64_t, T>(
-                                   x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                   d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue));
+    return cuda_status(small
+                           ? batch_norm_inference_backward<int32_t, T>(
+                                 x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                 d_running_variance, d_gamma, d_beta, B, C, H, W, space, memory.data, queue)
+                           : batch_norm_inference_backward<int64_t, T>(
+                                 x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
+                                 d_running_variance, d_gamma, d_beta, B, C, H, W, space, memory.data, queue));
   }
   const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? batch_norm_inference_backward_in_part<int32_t, T>(
                                  x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                 d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue)
+                                 d_running_variance, d_gamma, d_beta, B, C, H, W, space, memory.data, queue)
                            : batch_norm_inference_backward_in_part<int64_t, T>(
                                  x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                 d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data, queue));
+                                 d_running_variance, d_gamma, d_beta, B, C, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

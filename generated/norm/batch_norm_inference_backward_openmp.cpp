@@ -125,9 +125,9 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
                                            const Value<T>* running_variance, const Value<T>* gamma,
                                            const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_running_mean,
                                            Value<T>* d_running_variance, Value<T>* d_gamma, Value<T>* d_beta,
-                                           int64_t B, int64_t C, int64_t H, int64_t W, char* workspace,
-                                           int64_t threads) {
-  const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
+                                           int64_t B, int64_t C, int64_t H, int64_t W,
+                                           const BatchNormInferenceBackwardInPartWorkspace<T>& space,
+                                           char* workspace, int64_t threads) {
   in_team(product_of(B, C, H * W) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
     Value<T>* const difference_x = reinterpret_cast<Value<T>*>(mine + space.difference_x);
@@ -245,8 +245,8 @@ int launch_batch_norm_inference_backward(const Stored<T>* x, const Value<T>* run
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
   batch_norm_inference_backward_in_part<T>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                           d_running_variance, d_gamma, d_beta, B, C, H, W, memory.data,
-                                           memory.threads);
+                                           d_running_variance, d_gamma, d_beta, B, C, H, W, space,
+                                           memory.data, memory.threads);
   return 0;
 }
 

@@ -123,8 +123,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 template <class Index, class T>
 cudaError_t group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
                                 Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta, int64_t B, int64_t G,
-                                int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
+                                int64_t C, int64_t H, int64_t W, const GroupNormBackwardWorkspace<T>& space,
+                                char* workspace, cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -248,9 +248,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 template <class Index, class T>
 cudaError_t group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
                                         Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta, int64_t B,
-                                        int64_t G, int64_t C, int64_t H, int64_t W, char* workspace,
+                                        int64_t G, int64_t C, int64_t H, int64_t W,
+                                        const GroupNormBackwardInPartWorkspace<T>& space, char* workspace,
                                         cudaStream_t stream) {
-  const GroupNormBackwardInPartWorkspace<T> space(B, G, C, H, W);
   const int64_t tile_bytes = padded_bytes(C * H * W, kBytes<Value<T>>) +
                              padded_bytes(B * C * H * W, kBytes<Value<T>>) +
                              padded_bytes(C * H * W, kBytes<Value<T>>);
@@ -281,17 +281,17 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? group_norm_backward<int32_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C,
-                                                               H, W, memory.data, queue)
+                                                               H, W, space, memory.data, queue)
                              : group_norm_backward<int64_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C,
-                                                               H, W, memory.data, queue));
+                                                               H, W, space, memory.data, queue));
   }
   const GroupNormBackwardInPartWorkspace<T> space(B, G, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? group_norm_backward_in_part<int32_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta, B,
-                                                                     G, C, H, W, memory.data, queue)
+                                                                     G, C, H, W, space, memory.data, queue)
                            : group_norm_backward_in_part<int64_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta, B,
-                                                                     G, C, H, W, memory.data, queue));
+                                                                     G, C, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

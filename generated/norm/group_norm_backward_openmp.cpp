@@ -76,8 +76,8 @@ struct GroupNormBackwardWorkspace {
 template <class T>
 void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y, Stored<T>* d_x,
                          Value<T>* d_gamma, Value<T>* d_beta, int64_t B, int64_t G, int64_t C, int64_t H,
-                         int64_t W, char* workspace, int64_t threads) {
-  const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
+                         int64_t W, const GroupNormBackwardWorkspace<T>& space, char* workspace,
+                         int64_t threads) {
   const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, G, C, H * W) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -216,8 +216,9 @@ struct GroupNormBackwardInPartWorkspace {
 template <class T>
 void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
                                  Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta, int64_t B, int64_t G,
-                                 int64_t C, int64_t H, int64_t W, char* workspace, int64_t threads) {
-  const GroupNormBackwardInPartWorkspace<T> space(B, G, C, H, W);
+                                 int64_t C, int64_t H, int64_t W,
+                                 const GroupNormBackwardInPartWorkspace<T>& space, char* workspace,
+                                 int64_t threads) {
   const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, G, C, H * W) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -371,13 +372,14 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, memory.data, memory.threads);
+    group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
+                           memory.threads);
     return 0;
   }
   const GroupNormBackwardInPartWorkspace<T> space(B, G, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  group_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, memory.data,
+  group_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
                                  memory.threads);
   return 0;
 }

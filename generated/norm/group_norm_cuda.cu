@@ -109,9 +109,8 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
-                       int64_t B, int64_t G, int64_t C, int64_t H, int64_t W, char* workspace,
-                       cudaStream_t stream) {
-  const GroupNormWorkspace<T> space(B, G, C, H, W);
+                       int64_t B, int64_t G, int64_t C, int64_t H, int64_t W,
+                       const GroupNormWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
   const RowShape shape(C * ceil_div(H * W, 16 / kBytes<T>), 16 / kBytes<T>, B * G, 16, 128);
   return launch_rows(wide ? group_norm_kernel<true, Index, T> : group_norm_kernel<false, Index, T>, shape,
@@ -133,8 +132,9 @@ int launch_group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   const GroupNormWorkspace<T> space(B, G, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? group_norm<int32_t, T>(x, gamma, beta, y, B, G, C, H, W, memory.data, queue)
-                           : group_norm<int64_t, T>(x, gamma, beta, y, B, G, C, H, W, memory.data, queue));
+  return cuda_status(
+      small ? group_norm<int32_t, T>(x, gamma, beta, y, B, G, C, H, W, space, memory.data, queue)
+            : group_norm<int64_t, T>(x, gamma, beta, y, B, G, C, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

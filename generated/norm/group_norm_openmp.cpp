@@ -72,10 +72,10 @@ struct GroupNormWorkspace {
 
 template <class T>
 void group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t B,
-                int64_t G, int64_t C, int64_t H, int64_t W, char* workspace) {
+                int64_t G, int64_t C, int64_t H, int64_t W, const GroupNormWorkspace<T>& space,
+                char* workspace) {
   const int64_t C_shares =
       larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
-  const GroupNormWorkspace<T> space(B, G, C, H, W);
   Value<T>* const sum_x_per_b_g = reinterpret_cast<Value<T>*>(workspace + space.sum_x_per_b_g);
   Value<T>* const sum_d_squared_per_b_g =
       reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_per_b_g);
@@ -274,7 +274,7 @@ int launch_group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   const GroupNormWorkspace<T> space(B, G, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  group_norm<T>(x, gamma, beta, y, B, G, C, H, W, memory.data);
+  group_norm<T>(x, gamma, beta, y, B, G, C, H, W, space, memory.data);
   return 0;
 }
 

@@ -133,9 +133,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 template <class Index, class T>
 cudaError_t instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                                    const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta,
-                                   int64_t B, int64_t C, int64_t H, int64_t W, char* workspace,
+                                   int64_t B, int64_t C, int64_t H, int64_t W,
+                                   const InstanceNormBackwardWorkspace<T>& space, char* workspace,
                                    cudaStream_t stream) {
-  const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
   const int64_t tile_bytes = padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -301,8 +301,8 @@ template <class Index, class T>
 cudaError_t instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                                            const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_gamma,
                                            Value<T>* d_beta, int64_t B, int64_t C, int64_t H, int64_t W,
+                                           const InstanceNormBackwardInPartWorkspace<T>& space,
                                            char* workspace, cudaStream_t stream) {
-  const InstanceNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const int64_t tile_bytes =
       padded_bytes(H * W, kBytes<Value<T>>) + padded_bytes(B * H * W, kBytes<Value<T>>);
   const bool in_shared = tile_bytes <= 32768;
@@ -335,17 +335,18 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? instance_norm_backward<int32_t, T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta,
-                                                                  B, C, H, W, memory.data, queue)
+                                                                  B, C, H, W, space, memory.data, queue)
                              : instance_norm_backward<int64_t, T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta,
-                                                                  B, C, H, W, memory.data, queue));
+                                                                  B, C, H, W, space, memory.data, queue));
   }
   const InstanceNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? instance_norm_backward_in_part<int32_t, T>(
-                                 x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, memory.data, queue)
-                           : instance_norm_backward_in_part<int64_t, T>(
-                                 x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, memory.data, queue));
+  return cuda_status(
+      small ? instance_norm_backward_in_part<int32_t, T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H,
+                                                         W, space, memory.data, queue)
+            : instance_norm_backward_in_part<int64_t, T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H,
+                                                         W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -76,8 +76,8 @@ struct InstanceNormBackwardWorkspace {
 template <class T>
 void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                             const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta,
-                            int64_t B, int64_t C, int64_t H, int64_t W, char* workspace, int64_t threads) {
-  const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
+                            int64_t B, int64_t C, int64_t H, int64_t W,
+                            const InstanceNormBackwardWorkspace<T>& space, char* workspace, int64_t threads) {
   const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, C, H * W) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -203,9 +203,9 @@ struct InstanceNormBackwardInPartWorkspace {
 template <class T>
 void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta,
                                     const Stored<T>* d_y, Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta,
-                                    int64_t B, int64_t C, int64_t H, int64_t W, char* workspace,
+                                    int64_t B, int64_t C, int64_t H, int64_t W,
+                                    const InstanceNormBackwardInPartWorkspace<T>& space, char* workspace,
                                     int64_t threads) {
-  const InstanceNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, C, H * W) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -343,14 +343,14 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
     const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, memory.data,
+    instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
                               memory.threads);
     return 0;
   }
   const InstanceNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  instance_norm_backward_in_part<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, memory.data,
+  instance_norm_backward_in_part<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
                                     memory.threads);
   return 0;
 }

@@ -91,8 +91,8 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
-                          int64_t B, int64_t C, int64_t H, int64_t W, char* workspace, cudaStream_t stream) {
-  const InstanceNormWorkspace<T> space(B, C, H, W);
+                          int64_t B, int64_t C, int64_t H, int64_t W, const InstanceNormWorkspace<T>& space,
+                          char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
   const RowShape shape(H * W, 1, B * C, kBytes<T>, 128);
   return launch_rows(wide ? instance_norm_kernel<true, Index, T> : instance_norm_kernel<false, Index, T>,
@@ -114,8 +114,9 @@ int launch_instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<
   const InstanceNormWorkspace<T> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? instance_norm<int32_t, T>(x, gamma, beta, y, B, C, H, W, memory.data, queue)
-                           : instance_norm<int64_t, T>(x, gamma, beta, y, B, C, H, W, memory.data, queue));
+  return cuda_status(
+      small ? instance_norm<int32_t, T>(x, gamma, beta, y, B, C, H, W, space, memory.data, queue)
+            : instance_norm<int64_t, T>(x, gamma, beta, y, B, C, H, W, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

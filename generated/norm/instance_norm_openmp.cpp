@@ -70,9 +70,8 @@ struct InstanceNormWorkspace {
 
 template <class T>
 void instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t B,
-                   int64_t C, int64_t H, int64_t W, char* workspace) {
+                   int64_t C, int64_t H, int64_t W, const InstanceNormWorkspace<T>& space, char* workspace) {
   const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
-  const InstanceNormWorkspace<T> space(B, C, H, W);
   Value<T>* const sum_x_per_b_c = reinterpret_cast<Value<T>*>(workspace + space.sum_x_per_b_c);
   Value<T>* const sum_d_squared_per_b_c =
       reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_per_b_c);
@@ -257,7 +256,7 @@ int launch_instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<
   const InstanceNormWorkspace<T> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  instance_norm<T>(x, gamma, beta, y, B, C, H, W, memory.data);
+  instance_norm<T>(x, gamma, beta, y, B, C, H, W, space, memory.data);
   return 0;
 }
 

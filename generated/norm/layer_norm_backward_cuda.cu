@@ -184,8 +184,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 template <class Index, class T>
 cudaError_t layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
                                 Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta, int64_t rows, int64_t N,
-                                char* workspace, cudaStream_t stream) {
-  const LayerNormBackwardWorkspace<T> space(rows, N);
+                                const LayerNormBackwardWorkspace<T>& space, char* workspace,
+                                cudaStream_t stream) {
   {
     const ColumnShape shape(rows, N, 1024);
     if (const cudaError_t error =
@@ -352,8 +352,8 @@ __global__ void __launch_bounds__(256)
 template <class Index, class T>
 cudaError_t layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
                                         Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta, int64_t rows,
-                                        int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormBackwardInPartWorkspace<T> space(rows, N);
+                                        int64_t N, const LayerNormBackwardInPartWorkspace<T>& space,
+                                        char* workspace, cudaStream_t stream) {
   if (const cudaError_t error = launch(layer_norm_backward_in_part_part1_kernel<Index, T>, ceil_div(N, 256),
                                        256, 0, stream, d_y, d_beta, rows, N))
     return error;
@@ -395,17 +395,17 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? layer_norm_backward<int32_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N,
-                                                               memory.data, queue)
+                                                               space, memory.data, queue)
                              : layer_norm_backward<int64_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N,
-                                                               memory.data, queue));
+                                                               space, memory.data, queue));
   }
   const LayerNormBackwardInPartWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? layer_norm_backward_in_part<int32_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta,
-                                                                     rows, N, memory.data, queue)
+                                                                     rows, N, space, memory.data, queue)
                            : layer_norm_backward_in_part<int64_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta,
-                                                                     rows, N, memory.data, queue));
+                                                                     rows, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

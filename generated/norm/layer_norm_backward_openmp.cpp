@@ -88,11 +88,10 @@ struct LayerNormBackwardWorkspace {
 
 template <class T>
 void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y, Stored<T>* d_x,
-                         Value<T>* d_gamma, Value<T>* d_beta, int64_t rows, int64_t N, char* workspace,
-                         int64_t threads) {
+                         Value<T>* d_gamma, Value<T>* d_beta, int64_t rows, int64_t N,
+                         const LayerNormBackwardWorkspace<T>& space, char* workspace, int64_t threads) {
   const int64_t rows_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                 ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
-  const LayerNormBackwardWorkspace<T> space(rows, N);
   Value<T>* const scale_d = reinterpret_cast<Value<T>*>(workspace + space.scale_d);
   Value<T>* const sum_x = reinterpret_cast<Value<T>*>(workspace + space.sum_x);
   Value<T>* const sum_d_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_part);
@@ -411,8 +410,8 @@ struct LayerNormBackwardInPartWorkspace {
 template <class T>
 void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
                                  Stored<T>* d_x, Value<T>* d_gamma, Value<T>* d_beta, int64_t rows, int64_t N,
-                                 char* workspace, int64_t threads) {
-  const LayerNormBackwardInPartWorkspace<T> space(rows, N);
+                                 const LayerNormBackwardInPartWorkspace<T>& space, char* workspace,
+                                 int64_t threads) {
   Value<T>* const product_d = reinterpret_cast<Value<T>*>(workspace + space.product_d);
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -534,13 +533,14 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     const LayerNormBackwardWorkspace<T> space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, memory.data, memory.threads);
+    layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data, memory.threads);
     return 0;
   }
   const LayerNormBackwardInPartWorkspace<T> space(rows, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  layer_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, memory.data, memory.threads);
+  layer_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
+                                 memory.threads);
   return 0;
 }
 

@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
-                       int64_t rows, int64_t N, char* workspace, cudaStream_t stream) {
-  const LayerNormWorkspace<T> space(rows, N);
+                       int64_t rows, int64_t N, const LayerNormWorkspace<T>& space, char* workspace,
+                       cudaStream_t stream) {
   const bool wide = aligned({x, gamma, beta, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   return launch_rows(wide ? layer_norm_kernel<true, Index, T> : layer_norm_kernel<false, Index, T>, shape,
@@ -111,8 +111,8 @@ int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   const LayerNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? layer_norm<int32_t, T>(x, gamma, beta, y, rows, N, memory.data, queue)
-                           : layer_norm<int64_t, T>(x, gamma, beta, y, rows, N, memory.data, queue));
+  return cuda_status(small ? layer_norm<int32_t, T>(x, gamma, beta, y, rows, N, space, memory.data, queue)
+                           : layer_norm<int64_t, T>(x, gamma, beta, y, rows, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -103,9 +103,8 @@ struct LayerNormWorkspace {
 
 template <class T>
 void layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y, int64_t rows,
-                int64_t N, char* workspace) {
+                int64_t N, const LayerNormWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LayerNormWorkspace<T> space(rows, N);
   Value<T>* const sum_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_x_per_row);
   Value<T>* const sum_d_squared_per_row =
       reinterpret_cast<Value<T>*>(workspace + space.sum_d_squared_per_row);
@@ -272,7 +271,7 @@ int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   const LayerNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  layer_norm<T>(x, gamma, beta, y, rows, N, memory.data);
+  layer_norm<T>(x, gamma, beta, y, rows, N, space, memory.data);
   return 0;
 }
 

@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows,
-                                 int64_t N, char* workspace, cudaStream_t stream) {
-  const LogSoftmaxBackwardWorkspace<T> space(rows, N);
+                                 int64_t N, const LogSoftmaxBackwardWorkspace<T>& space, char* workspace,
+                                 cudaStream_t stream) {
   const bool wide = aligned({d_y, y, d_x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   return launch_rows(
@@ -95,8 +95,9 @@ int launch_log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored
   const LogSoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? log_softmax_backward<int32_t, T>(y, d_y, d_x, rows, N, memory.data, queue)
-                           : log_softmax_backward<int64_t, T>(y, d_y, d_x, rows, N, memory.data, queue));
+  return cuda_status(small
+                         ? log_softmax_backward<int32_t, T>(y, d_y, d_x, rows, N, space, memory.data, queue)
+                         : log_softmax_backward<int64_t, T>(y, d_y, d_x, rows, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -92,9 +92,8 @@ struct LogSoftmaxBackwardWorkspace {
 
 template <class T>
 void log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows, int64_t N,
-                          char* workspace) {
+                          const LogSoftmaxBackwardWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LogSoftmaxBackwardWorkspace<T> space(rows, N);
   Value<T>* const sum_d_y_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_per_row);
   Value<T>* const sum_d_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_part);
   if (N <= 4194304 / kBytes<T>) {
@@ -194,7 +193,7 @@ int launch_log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored
   const LogSoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  log_softmax_backward<T>(y, d_y, d_x, rows, N, memory.data);
+  log_softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
   return 0;
 }
 

@@ -85,9 +85,8 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-cudaError_t log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
-                        cudaStream_t stream) {
-  const LogSoftmaxWorkspace<T> space(rows, N);
+cudaError_t log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                        const LogSoftmaxWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   return launch_rows(wide ? log_softmax_kernel<true, Index, T> : log_softmax_kernel<false, Index, T>, shape,
@@ -107,8 +106,8 @@ int launch_log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
   const LogSoftmaxWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? log_softmax<int32_t, T>(x, y, rows, N, memory.data, queue)
-                           : log_softmax<int64_t, T>(x, y, rows, N, memory.data, queue));
+  return cuda_status(small ? log_softmax<int32_t, T>(x, y, rows, N, space, memory.data, queue)
+                           : log_softmax<int64_t, T>(x, y, rows, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -101,9 +101,9 @@ struct LogSoftmaxWorkspace {
 };
 
 template <class T>
-void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
+void log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                 const LogSoftmaxWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const LogSoftmaxWorkspace<T> space(rows, N);
   Value<T>* const greatest_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_per_row);
   Value<T>* const sum_exp_d_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_exp_d_per_row);
   Value<T>* const greatest_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_part);
@@ -253,7 +253,7 @@ int launch_log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
   const LogSoftmaxWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  log_softmax<T>(x, y, rows, N, memory.data);
+  log_softmax<T>(x, y, rows, N, space, memory.data);
   return 0;
 }
 

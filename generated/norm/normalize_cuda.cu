@@ -71,9 +71,8 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-cudaError_t normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
-                         cudaStream_t stream) {
-  const NormalizeL1Workspace<T> space(rows, N);
+cudaError_t normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                         const NormalizeL1Workspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   return launch_rows(wide ? normalize_l1_kernel<true, Index, T> : normalize_l1_kernel<false, Index, T>, shape,
@@ -129,9 +128,8 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-cudaError_t normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
-                         cudaStream_t stream) {
-  const NormalizeL2Workspace<T> space(rows, N);
+cudaError_t normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                         const NormalizeL2Workspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   return launch_rows(wide ? normalize_l2_kernel<true, Index, T> : normalize_l2_kernel<false, Index, T>, shape,
@@ -188,9 +186,9 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-cudaError_t normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace,
+cudaError_t normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                              const NormalizeLargestWorkspace<T>& space, char* workspace,
                               cudaStream_t stream) {
-  const NormalizeLargestWorkspace<T> space(rows, N);
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   return launch_rows(
@@ -211,8 +209,8 @@ int launch_normalize(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
   const Space space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, rows, N, memory.data, queue)
-                           : run_wide(x, y, rows, N, memory.data, queue));
+  return cuda_status(small ? run(x, y, rows, N, space, memory.data, queue)
+                           : run_wide(x, y, rows, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -86,8 +86,8 @@ __global__ void __launch_bounds__(256)
 
 template <class Index, class T>
 cudaError_t normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y, int64_t M, int64_t N,
-                                char* workspace, cudaStream_t stream) {
-  const NormalizeFrobeniusWorkspace<T> space(M, N);
+                                const NormalizeFrobeniusWorkspace<T>& space, char* workspace,
+                                cudaStream_t stream) {
   {
     const bool wide = aligned({x});
     const int64_t chunk = larger(1024, ceil_div(M * N, 16384) * 16),
@@ -121,8 +121,9 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   const NormalizeFrobeniusWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? normalize_frobenius<int32_t, T>(x, frobenius, y, M, N, memory.data, queue)
-                           : normalize_frobenius<int64_t, T>(x, frobenius, y, M, N, memory.data, queue));
+  return cuda_status(small
+                         ? normalize_frobenius<int32_t, T>(x, frobenius, y, M, N, space, memory.data, queue)
+                         : normalize_frobenius<int64_t, T>(x, frobenius, y, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -68,8 +68,7 @@ struct NormalizeFrobeniusWorkspace {
 
 template <class T>
 void normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<T>* y, int64_t M, int64_t N,
-                         char* workspace) {
-  const NormalizeFrobeniusWorkspace<T> space(M, N);
+                         const NormalizeFrobeniusWorkspace<T>& space, char* workspace) {
   const int64_t mn_chunk = larger(4096, ceil_div(M * N, 256));
   Value<T>* const sum_x_squared_parts = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_parts);
   in_parallel(M * N > 16384, [&]() IN_SET {
@@ -124,7 +123,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   const NormalizeFrobeniusWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  normalize_frobenius<T>(x, frobenius, y, M, N, memory.data);
+  normalize_frobenius<T>(x, frobenius, y, M, N, space, memory.data);
   return 0;
 }
 

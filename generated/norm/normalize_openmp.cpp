@@ -101,9 +101,9 @@ struct NormalizeL1Workspace {
 };
 
 template <class T>
-void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
+void normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                  const NormalizeL1Workspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL1Workspace<T> space(rows, N);
   Value<T>* const sum_abs_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_abs_x_per_row);
   Value<T>* const sum_abs_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_abs_x_part);
   if (N <= 4194304 / kBytes<T>) {
@@ -228,9 +228,9 @@ struct NormalizeL2Workspace {
 };
 
 template <class T>
-void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
+void normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                  const NormalizeL2Workspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeL2Workspace<T> space(rows, N);
   Value<T>* const sum_x_squared_per_row =
       reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_per_row);
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
@@ -356,9 +356,9 @@ struct NormalizeLargestWorkspace {
 };
 
 template <class T>
-void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace) {
+void normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
+                       const NormalizeLargestWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const NormalizeLargestWorkspace<T> space(rows, N);
   Value<T>* const greatest_abs_x_per_row =
       reinterpret_cast<Value<T>*>(workspace + space.greatest_abs_x_per_row);
   Value<T>* const greatest_abs_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_abs_x_part);
@@ -454,7 +454,7 @@ int launch_normalize(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
   const Space space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, rows, N, memory.data);
+  run(x, y, rows, N, space, memory.data);
   return 0;
 }
 

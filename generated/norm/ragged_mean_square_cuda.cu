@@ -57,9 +57,9 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index>
 cudaError_t ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B,
-                               int64_t N, int32_t* table_status, char* workspace, cudaStream_t stream) {
+                               int64_t N, int32_t* table_status, const RaggedMeanSquareWorkspace& space,
+                               char* workspace, cudaStream_t stream) {
   (void)table_status;
-  const RaggedMeanSquareWorkspace space(B, N);
   const RowShape shape(ceil_div(N, larger(B, 1)), 1, B, 0, 128);
   return launch_rows(ragged_mean_square_kernel<Index>, shape, workspace + space.sum_x_squared_slots, stream,
                      row_start, x, rms, y, B, N);
@@ -104,6 +104,7 @@ extern "C" int ragged_mean_square_cuda(const int64_t* row_start, const float* x,
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? ragged_mean_square<int32_t>(row_start, x, rms, y, B, N, table_status, memory.data, queue)
-            : ragged_mean_square<int64_t>(row_start, x, rms, y, B, N, table_status, memory.data, queue));
+      small
+          ? ragged_mean_square<int32_t>(row_start, x, rms, y, B, N, table_status, space, memory.data, queue)
+          : ragged_mean_square<int64_t>(row_start, x, rms, y, B, N, table_status, space, memory.data, queue));
 }

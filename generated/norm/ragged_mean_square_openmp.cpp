@@ -60,9 +60,8 @@ struct RaggedMeanSquareWorkspace {
 };
 
 void ragged_mean_square(const int64_t* row_start, const float* x, float* rms, float* y, int64_t B, int64_t N,
-                        char* workspace) {
+                        const RaggedMeanSquareWorkspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, B)), ceil_div(N, 16384)));
-  const RaggedMeanSquareWorkspace space(B, N);
   float* const rms_here_per_b = reinterpret_cast<float*>(workspace + space.rms_here_per_b);
   float* const sum_x_squared_part = reinterpret_cast<float*>(workspace + space.sum_x_squared_part);
   if (N <= 1048576 * B) {
@@ -173,7 +172,7 @@ int launch_ragged_mean_square(const int64_t* row_start, const float* x, float* r
   const RaggedMeanSquareWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  ragged_mean_square(row_start, x, rms, y, B, N, memory.data);
+  ragged_mean_square(row_start, x, rms, y, B, N, space, memory.data);
   return 0;
 }
 

@@ -118,9 +118,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<Value<T>>)
 
 template <class Index, class T>
 cudaError_t rms_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y, Stored<T>* d_x,
-                              Value<T>* d_gamma, int64_t rows, int64_t N, char* workspace,
+                              Value<T>* d_gamma, int64_t rows, int64_t N,
+                              const RmsNormBackwardWorkspace<T>& space, char* workspace,
                               cudaStream_t stream) {
-  const RmsNormBackwardWorkspace<T> space(rows, N);
   {
     const bool wide = aligned({x, d_y, gamma, d_x}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error = launch(wide ? rms_norm_backward_part1_kernel<true, Index, T>
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(256)
 template <class Index, class T>
 cudaError_t rms_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, const Stored<T>* d_y,
                                       Stored<T>* d_x, Value<T>* d_gamma, int64_t rows, int64_t N,
-                                      char* workspace, cudaStream_t stream) {
-  const RmsNormBackwardInPartWorkspace<T> space(rows, N);
+                                      const RmsNormBackwardInPartWorkspace<T>& space, char* workspace,
+                                      cudaStream_t stream) {
   {
     const bool wide = aligned({x, d_y, gamma}) && N % (16 / kBytes<T>) == 0;
     if (const cudaError_t error = launch(wide ? rms_norm_backward_in_part_part1_kernel<true, Index, T>
@@ -254,16 +254,17 @@ int launch_rms_norm_backward(const Stored<T>* x, const Value<T>* gamma, const St
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
-        small ? rms_norm_backward<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
-              : rms_norm_backward<int64_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
+        small
+            ? rms_norm_backward<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, queue)
+            : rms_norm_backward<int64_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, queue));
   }
   const RmsNormBackwardInPartWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small
-          ? rms_norm_backward_in_part<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue)
-          : rms_norm_backward_in_part<int64_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, queue));
+  return cuda_status(small ? rms_norm_backward_in_part<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N,
+                                                                   space, memory.data, queue)
+                           : rms_norm_backward_in_part<int64_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N,
+                                                                   space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -128,11 +128,10 @@ struct RmsNormBackwardWorkspace {
 
 template <class T>
 void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_gamma, int64_t rows, int64_t N,
-                       char* workspace, int64_t threads) {
+                       const RmsNormBackwardWorkspace<T>& space, char* workspace, int64_t threads) {
   const int64_t rows_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                 ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormBackwardWorkspace<T> space(rows, N);
   T* const scale_x = reinterpret_cast<T*>(workspace + space.scale_x);
   T* const sum_d_y_product_x_part = reinterpret_cast<T*>(workspace + space.sum_d_y_product_x_part);
   T* const sum_d_y_x_gamma_per_row = reinterpret_cast<T*>(workspace + space.sum_d_y_x_gamma_per_row);
@@ -390,8 +389,7 @@ struct RmsNormBackwardInPartWorkspace {
 // For calls that do not want all outputs.
 template <class T>
 void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_gamma, int64_t rows,
-                               int64_t N, char* workspace) {
-  const RmsNormBackwardInPartWorkspace<T> space(rows, N);
+                               int64_t N, const RmsNormBackwardInPartWorkspace<T>& space, char* workspace) {
   T* const scale_x = reinterpret_cast<T*>(workspace + space.scale_x);
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -483,11 +481,11 @@ struct RmsNormBackwardKernelWorkspace {
 
 template <class T>
 void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint16_t* d_y, uint16_t* d_x,
-                              float* d_gamma, int64_t rows, int64_t N, char* workspace, int64_t threads) {
+                              float* d_gamma, int64_t rows, int64_t N,
+                              const RmsNormBackwardKernelWorkspace& space, char* workspace, int64_t threads) {
   const int64_t rows_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                 ceil_div(rows, larger(256, floor_div(65536, larger(1, N))))));
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormBackwardKernelWorkspace space(rows, N);
   float* const scale_x = reinterpret_cast<float*>(workspace + space.scale_x);
   float* const sum_d_y_product_x_part = reinterpret_cast<float*>(workspace + space.sum_d_y_product_x_part);
   float* const sum_d_y_x_gamma_per_row = reinterpret_cast<float*>(workspace + space.sum_d_y_x_gamma_per_row);
@@ -746,8 +744,7 @@ struct RmsNormBackwardKernelInPartWorkspace {
 template <class T>
 void rms_norm_backward_kernel_in_part(const uint16_t* x, const float* gamma, const uint16_t* d_y,
                                       uint16_t* d_x, float* d_gamma, int64_t rows, int64_t N,
-                                      char* workspace) {
-  const RmsNormBackwardKernelInPartWorkspace space(rows, N);
+                                      const RmsNormBackwardKernelInPartWorkspace& space, char* workspace) {
   float* const scale_x = reinterpret_cast<float*>(workspace + space.scale_x);
   const bool around_caches = rows * N * 2 >= kBeyondCaches;
   in_parallel(product_of(rows, N) > 16384, [&]() IN_SET {
@@ -831,13 +828,13 @@ int launch_rms_norm_backward(const XElement* x, const GammaElement* gamma, const
     const Space space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
-    run(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data, memory.threads);
+    run(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, memory.threads);
     return 0;
   }
   const SpaceInPart space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, memory.data);
+  run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data);
   return 0;
 }
 

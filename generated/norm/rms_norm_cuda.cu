@@ -75,8 +75,7 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N,
-                     char* workspace, cudaStream_t stream) {
-  const RmsNormWorkspace<T> space(rows, N);
+                     const RmsNormWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, gamma, y}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, kBytes<T>, 128);
   return launch_rows(wide ? rms_norm_kernel<true, Index, T> : rms_norm_kernel<false, Index, T>, shape,
@@ -96,8 +95,8 @@ int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
   const RmsNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? rms_norm<int32_t, T>(x, gamma, y, rows, N, memory.data, queue)
-                           : rms_norm<int64_t, T>(x, gamma, y, rows, N, memory.data, queue));
+  return cuda_status(small ? rms_norm<int32_t, T>(x, gamma, y, rows, N, space, memory.data, queue)
+                           : rms_norm<int64_t, T>(x, gamma, y, rows, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -93,9 +93,8 @@ struct RmsNormWorkspace {
 
 template <class T>
 void rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int64_t rows, int64_t N,
-              char* workspace) {
+              const RmsNormWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const RmsNormWorkspace<T> space(rows, N);
   Value<T>* const sum_x_squared_per_row =
       reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_per_row);
   Value<T>* const sum_x_squared_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_squared_part);
@@ -199,7 +198,7 @@ int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
   const RmsNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  rms_norm<T>(x, gamma, y, rows, N, memory.data);
+  rms_norm<T>(x, gamma, y, rows, N, space, memory.data);
   return 0;
 }
 

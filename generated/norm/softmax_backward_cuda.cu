@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows,
-                             int64_t N, char* workspace, cudaStream_t stream) {
-  const SoftmaxBackwardWorkspace<T> space(rows, N);
+                             int64_t N, const SoftmaxBackwardWorkspace<T>& space, char* workspace,
+                             cudaStream_t stream) {
   const bool wide = aligned({d_y, y, d_x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, rows, 2 * kBytes<T>, 128);
   return launch_rows(
@@ -99,8 +99,8 @@ int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
   const SoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? softmax_backward<int32_t, T>(y, d_y, d_x, rows, N, memory.data, queue)
-                           : softmax_backward<int64_t, T>(y, d_y, d_x, rows, N, memory.data, queue));
+  return cuda_status(small ? softmax_backward<int32_t, T>(y, d_y, d_x, rows, N, space, memory.data, queue)
+                           : softmax_backward<int64_t, T>(y, d_y, d_x, rows, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -94,9 +94,8 @@ struct SoftmaxBackwardWorkspace {
 
 template <class T>
 void softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t rows, int64_t N,
-                      char* workspace) {
+                      const SoftmaxBackwardWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxBackwardWorkspace<T> space(rows, N);
   Value<T>* const sum_d_y_y_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_y_per_row);
   Value<T>* const sum_d_y_y_part = reinterpret_cast<Value<T>*>(workspace + space.sum_d_y_y_part);
   if (N <= 2097152 / kBytes<T>) {
@@ -199,7 +198,7 @@ int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
   const SoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  softmax_backward<T>(y, d_y, d_x, rows, N, memory.data);
+  softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
   return 0;
 }
 

@@ -80,8 +80,8 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t softmax_channels_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, int64_t B,
-                                      int64_t C, int64_t N, char* workspace, cudaStream_t stream) {
-  const SoftmaxChannelsBackwardWorkspace space(B, C, N);
+                                      int64_t C, int64_t N, const SoftmaxChannelsBackwardWorkspace& space,
+                                      char* workspace, cudaStream_t stream) {
   if (B * N >= 4096) {
     const ColumnShape shape(C, B * N, 1);
     if (const cudaError_t error =
@@ -112,8 +112,9 @@ int launch_softmax_channels_backward(const Stored<T>* y, const Stored<T>* d_y, S
   const SoftmaxChannelsBackwardWorkspace space(B, C, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? softmax_channels_backward<int32_t, T>(y, d_y, d_x, B, C, N, memory.data, queue)
-                           : softmax_channels_backward<int64_t, T>(y, d_y, d_x, B, C, N, memory.data, queue));
+  return cuda_status(
+      small ? softmax_channels_backward<int32_t, T>(y, d_y, d_x, B, C, N, space, memory.data, queue)
+            : softmax_channels_backward<int64_t, T>(y, d_y, d_x, B, C, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

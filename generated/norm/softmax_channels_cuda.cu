@@ -93,8 +93,7 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N,
-                             char* workspace, cudaStream_t stream) {
-  const SoftmaxChannelsWorkspace space(B, C, N);
+                             const SoftmaxChannelsWorkspace& space, char* workspace, cudaStream_t stream) {
   if (B * N >= 4096) {
     const ColumnShape shape(C, B * N, 1);
     if (const cudaError_t error =
@@ -123,8 +122,8 @@ int launch_softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t
   const SoftmaxChannelsWorkspace space(B, C, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? softmax_channels<int32_t, T>(x, y, B, C, N, memory.data, queue)
-                           : softmax_channels<int64_t, T>(x, y, B, C, N, memory.data, queue));
+  return cuda_status(small ? softmax_channels<int32_t, T>(x, y, B, C, N, space, memory.data, queue)
+                           : softmax_channels<int64_t, T>(x, y, B, C, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -73,10 +73,9 @@ struct SoftmaxChannelsWorkspace {
 };
 
 template <class T>
-void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N, char* workspace,
-                      int64_t threads) {
+void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, int64_t N,
+                      const SoftmaxChannelsWorkspace<T>& space, char* workspace, int64_t threads) {
   const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
-  const SoftmaxChannelsWorkspace<T> space(B, C, N);
   float* const greatest_x_per_b_n = reinterpret_cast<float*>(workspace + space.greatest_x_per_b_n);
   float* const sum_e_per_b_n = reinterpret_cast<float*>(workspace + space.sum_e_per_b_n);
   float* const greatest_x_part = reinterpret_cast<float*>(workspace + space.greatest_x_part);
@@ -243,7 +242,7 @@ int launch_softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t
   const SoftmaxChannelsWorkspace<T> space(B, C, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  softmax_channels<T>(x, y, B, C, N, memory.data, memory.threads);
+  softmax_channels<T>(x, y, B, C, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -122,8 +122,8 @@ __global__ void __launch_bounds__(512, 1)
 template <class Index, class T>
 cudaError_t softmax_masked_backward(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
                                     Stored<T>* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
-                                    char* workspace, cudaStream_t stream) {
-  const SoftmaxMaskedBackwardWorkspace<T> space(B, H, Q, K);
+                                    const SoftmaxMaskedBackwardWorkspace<T>& space, char* workspace,
+                                    cudaStream_t stream) {
   const bool wide = aligned({x, d_y, d_x}) && K % (16 / kBytes<T>) == 0;
   const RowShape shape(K, 1, B * H * Q, 2 * kBytes<T>, 128);
   return launch_rows(
@@ -147,8 +147,9 @@ int launch_softmax_masked_backward(const Stored<T>* x, const int32_t* length, co
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? softmax_masked_backward<int32_t, T>(x, length, d_y, d_x, B, H, Q, K, memory.data, queue)
-            : softmax_masked_backward<int64_t, T>(x, length, d_y, d_x, B, H, Q, K, memory.data, queue));
+      small
+          ? softmax_masked_backward<int32_t, T>(x, length, d_y, d_x, B, H, Q, K, space, memory.data, queue)
+          : softmax_masked_backward<int64_t, T>(x, length, d_y, d_x, B, H, Q, K, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -201,8 +201,8 @@ struct SoftmaxMaskedBackwardWorkspace {
 
 template <class T>
 void softmax_masked_backward(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y, Stored<T>* d_x,
-                             int64_t B, int64_t H, int64_t Q, int64_t K, char* workspace, int64_t threads) {
-  const SoftmaxMaskedBackwardWorkspace space(B, H, Q, K);
+                             int64_t B, int64_t H, int64_t Q, int64_t K,
+                             const SoftmaxMaskedBackwardWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, H, Q, K) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -301,7 +301,7 @@ int launch_softmax_masked_backward(const Stored<T>* x, const int32_t* length, co
   const SoftmaxMaskedBackwardWorkspace space(B, H, Q, K);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  softmax_masked_backward<T>(x, length, d_y, d_x, B, H, Q, K, memory.data, memory.threads);
+  softmax_masked_backward<T>(x, length, d_y, d_x, B, H, Q, K, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -96,8 +96,8 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H,
-                           int64_t Q, int64_t K, char* workspace, cudaStream_t stream) {
-  const SoftmaxMaskedWorkspace<T> space(B, H, Q, K);
+                           int64_t Q, int64_t K, const SoftmaxMaskedWorkspace<T>& space, char* workspace,
+                           cudaStream_t stream) {
   const bool wide = aligned({x, y}) && K % (16 / kBytes<T>) == 0;
   const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128);
   return launch_rows(wide ? softmax_masked_kernel<true, Index, T> : softmax_masked_kernel<false, Index, T>,
@@ -117,8 +117,8 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
   const SoftmaxMaskedWorkspace<T> space(B, H, Q, K);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? softmax_masked<int32_t, T>(x, length, y, B, H, Q, K, memory.data, queue)
-                           : softmax_masked<int64_t, T>(x, length, y, B, H, Q, K, memory.data, queue));
+  return cuda_status(small ? softmax_masked<int32_t, T>(x, length, y, B, H, Q, K, space, memory.data, queue)
+                           : softmax_masked<int64_t, T>(x, length, y, B, H, Q, K, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -164,8 +164,7 @@ struct SoftmaxMaskedWorkspace {
 
 template <class T>
 void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int64_t B, int64_t H, int64_t Q,
-                    int64_t K, char* workspace, int64_t threads) {
-  const SoftmaxMaskedWorkspace space(B, H, Q, K);
+                    int64_t K, const SoftmaxMaskedWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, H, Q, K) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -239,7 +238,7 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
   const SoftmaxMaskedWorkspace space(B, H, Q, K);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  softmax_masked<T>(x, length, y, B, H, Q, K, memory.data, memory.threads);
+  softmax_masked<T>(x, length, y, B, H, Q, K, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -103,9 +103,9 @@ struct SoftmaxWorkspace {
 };
 
 template <class T>
-void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, char* workspace, int64_t threads) {
+void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, const SoftmaxWorkspace<T>& space,
+             char* workspace, int64_t threads) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const SoftmaxWorkspace<T> space(rows, N);
   Value<T>* const greatest_x_per_row = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_per_row);
   Value<T>* const sum_e_per_row = reinterpret_cast<Value<T>*>(workspace + space.sum_e_per_row);
   Value<T>* const greatest_x_part = reinterpret_cast<Value<T>*>(workspace + space.greatest_x_part);
@@ -249,7 +249,7 @@ int launch_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, vo
   const SoftmaxWorkspace<T> space(rows, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  softmax<T>(x, y, rows, N, memory.data, memory.threads);
+  softmax<T>(x, y, rows, N, space, memory.data, memory.threads);
   return 0;
 }
 

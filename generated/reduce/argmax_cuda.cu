@@ -76,8 +76,7 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N,
-                   char* workspace, cudaStream_t stream) {
-  const ArgmaxWorkspace space(M, N);
+                   const ArgmaxWorkspace& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 128);
   return launch_rows(wide ? argmax_kernel<true, Index, T> : argmax_kernel<false, Index, T>, shape,
@@ -97,8 +96,8 @@ int launch_argmax(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
   const ArgmaxWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? argmax<int32_t, T>(x, position, value, M, N, memory.data, queue)
-                           : argmax<int64_t, T>(x, position, value, M, N, memory.data, queue));
+  return cuda_status(small ? argmax<int32_t, T>(x, position, value, M, N, space, memory.data, queue)
+                           : argmax<int64_t, T>(x, position, value, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

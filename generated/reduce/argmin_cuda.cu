@@ -76,8 +76,7 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64_t M, int64_t N,
-                   char* workspace, cudaStream_t stream) {
-  const ArgminWorkspace space(M, N);
+                   const ArgminWorkspace& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 128);
   return launch_rows(wide ? argmin_kernel<true, Index, T> : argmin_kernel<false, Index, T>, shape,
@@ -97,8 +96,8 @@ int launch_argmin(const Stored<T>* x, int64_t* position, Stored<T>* value, int64
   const ArgminWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? argmin<int32_t, T>(x, position, value, M, N, memory.data, queue)
-                           : argmin<int64_t, T>(x, position, value, M, N, memory.data, queue));
+  return cuda_status(small ? argmin<int32_t, T>(x, position, value, M, N, space, memory.data, queue)
+                           : argmin<int64_t, T>(x, position, value, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -62,9 +62,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 }
 
 template <class Index, class S, class T>
-cudaError_t column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace,
-                       cudaStream_t stream) {
-  const ColumnSumWorkspace<S, T> space(M, N);
+cudaError_t column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N,
+                       const ColumnSumWorkspace<S, T>& space, char* workspace, cudaStream_t stream) {
   const ColumnShape shape(M, N, 1024);
   if (const cudaError_t error =
           shape.tickets == 0 ? cudaSuccess
@@ -89,8 +88,8 @@ int launch_column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* 
   const ColumnSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? column_sum<int32_t, S, T>(x, total, M, N, memory.data, queue)
-                           : column_sum<int64_t, S, T>(x, total, M, N, memory.data, queue));
+  return cuda_status(small ? column_sum<int32_t, S, T>(x, total, M, N, space, memory.data, queue)
+                           : column_sum<int64_t, S, T>(x, total, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -63,10 +63,10 @@ struct ColumnSumWorkspace {
 };
 
 template <class S, class T>
-void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace) {
+void column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, const ColumnSumWorkspace<S, T>& space,
+                char* workspace) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
-  const ColumnSumWorkspace<S, T> space(M, N);
   S* const sum_x_part = reinterpret_cast<S*>(workspace + space.sum_x_part);
   const int64_t n_part = share_of<8192 / kBytes<S>>(N, M_shares);
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
@@ -137,7 +137,7 @@ int launch_column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* 
   const ColumnSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  column_sum<S, T>(x, total, M, N, memory.data);
+  column_sum<S, T>(x, total, M, N, space, memory.data);
   return 0;
 }
 

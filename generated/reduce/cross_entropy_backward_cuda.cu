@@ -97,8 +97,8 @@ __global__ void __launch_bounds__(512, 1)
 template <class Index, class S, class T>
 cudaError_t cross_entropy_backward(const Stored<T>* score, const int32_t* target, const S* d_loss,
                                    const S* d_mean_loss, Stored<T>* d_score, int64_t B, int64_t V,
-                                   char* workspace, cudaStream_t stream) {
-  const CrossEntropyBackwardWorkspace<S, T> space(B, V);
+                                   const CrossEntropyBackwardWorkspace<S, T>& space, char* workspace,
+                                   cudaStream_t stream) {
   const bool wide = aligned({score, d_score}) && V % (16 / kBytes<T>) == 0;
   const RowShape shape(V, 1, B, kBytes<T>, 128);
   return launch_rows(wide ? cross_entropy_backward_kernel<true, Index, S, T>
@@ -126,9 +126,9 @@ int launch_cross_entropy_backward(const Stored<T>* score, const int32_t* target,
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? cross_entropy_backward<int32_t, S, T>(score, target, d_loss, d_mean_loss,
-                                                                   d_score, B, V, memory.data, queue)
+                                                                   d_score, B, V, space, memory.data, queue)
                            : cross_entropy_backward<int64_t, S, T>(score, target, d_loss, d_mean_loss,
-                                                                   d_score, B, V, memory.data, queue));
+                                                                   d_score, B, V, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

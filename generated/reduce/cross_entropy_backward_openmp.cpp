@@ -105,9 +105,9 @@ struct CrossEntropyBackwardWorkspace {
 
 template <class S, class T>
 void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const S* d_loss,
-                            const S* d_mean_loss, Stored<T>* d_score, int64_t B, int64_t V, char* workspace,
+                            const S* d_mean_loss, Stored<T>* d_score, int64_t B, int64_t V,
+                            const CrossEntropyBackwardWorkspace<S, T>& space, char* workspace,
                             int64_t threads) {
-  const CrossEntropyBackwardWorkspace<S, T> space(B, V);
   const bool around_caches = B * V * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, V) > 16384, threads, [&]() IN_SET {
     char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -215,7 +215,7 @@ int launch_cross_entropy_backward(const Stored<T>* score, const int32_t* target,
   const CrossEntropyBackwardWorkspace<S, T> space(B, V);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  cross_entropy_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, memory.data,
+  cross_entropy_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
                                memory.threads);
   return 0;
 }

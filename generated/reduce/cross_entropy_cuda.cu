@@ -108,8 +108,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 
 template <class Index, class S, class T>
 cudaError_t cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B,
-                          int64_t V, char* workspace, cudaStream_t stream) {
-  const CrossEntropyWorkspace<S, T> space(B, V);
+                          int64_t V, const CrossEntropyWorkspace<S, T>& space, char* workspace,
+                          cudaStream_t stream) {
   {
     const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
     const RowShape shape(V, 1, B, kBytes<T>, 128);
@@ -142,8 +142,8 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? cross_entropy<int32_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue)
-            : cross_entropy<int64_t, S, T>(score, target, loss, mean_loss, B, V, memory.data, queue));
+      small ? cross_entropy<int32_t, S, T>(score, target, loss, mean_loss, B, V, space, memory.data, queue)
+            : cross_entropy<int64_t, S, T>(score, target, loss, mean_loss, B, V, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

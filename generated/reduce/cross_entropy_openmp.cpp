@@ -68,8 +68,7 @@ struct CrossEntropyWorkspace {
 
 template <class S, class T>
 void cross_entropy(const Stored<T>* score, const int32_t* target, S* loss, S* mean_loss, int64_t B, int64_t V,
-                   char* workspace) {
-  const CrossEntropyWorkspace<S, T> space(B, V);
+                   const CrossEntropyWorkspace<S, T>& space, char* workspace) {
   const int64_t b_chunk = larger(1, ceil_div(B, 256));
   S* const sum_loss_parts = reinterpret_cast<S*>(workspace + space.sum_loss_parts);
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
@@ -132,7 +131,7 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
   const CrossEntropyWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  cross_entropy<S, T>(score, target, loss, mean_loss, B, V, memory.data);
+  cross_entropy<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
   return 0;
 }
 

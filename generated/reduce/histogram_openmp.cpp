@@ -52,9 +52,9 @@ struct HistogramWorkspace {
   }
 };
 
-void histogram(const uint8_t* x, int32_t* counts, int64_t N, char* workspace) {
+void histogram(const uint8_t* x, int32_t* counts, int64_t N, const HistogramWorkspace& space,
+               char* workspace) {
   const int64_t N_shares = larger(1, smaller(smaller(64, N), floor_div(N, 8192)));
-  const HistogramWorkspace space(N);
   int32_t* const counts_copy = reinterpret_cast<int32_t*>(workspace + space.counts_copy);
   for (int64_t k_first = 0; k_first < 256; k_first += 4096) {
     // One pass along k: fills counts.
@@ -94,7 +94,7 @@ int launch_histogram(const uint8_t* x, int32_t* counts, int64_t N, void* workspa
   const HistogramWorkspace space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  histogram(x, counts, N, memory.data);
+  histogram(x, counts, N, space, memory.data);
   return 0;
 }
 

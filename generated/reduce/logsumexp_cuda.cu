@@ -73,9 +73,8 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-cudaError_t logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* workspace,
-                      cudaStream_t stream) {
-  const LogsumexpWorkspace<T> space(M, N);
+cudaError_t logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N,
+                      const LogsumexpWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, kBytes<T>, 128);
   return launch_rows(wide ? logsumexp_kernel<true, Index, T> : logsumexp_kernel<false, Index, T>, shape,
@@ -95,8 +94,8 @@ int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, voi
   const LogsumexpWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? logsumexp<int32_t, T>(x, y, M, N, memory.data, queue)
-                           : logsumexp<int64_t, T>(x, y, M, N, memory.data, queue));
+  return cuda_status(small ? logsumexp<int32_t, T>(x, y, M, N, space, memory.data, queue)
+                           : logsumexp<int64_t, T>(x, y, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

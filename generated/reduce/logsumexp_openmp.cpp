@@ -95,9 +95,9 @@ struct LogsumexpWorkspace {
 };
 
 template <class T>
-void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, char* workspace) {
+void logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, const LogsumexpWorkspace<T>& space,
+               char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const LogsumexpWorkspace<T> space(M, N);
   Value<T>* const m_part = reinterpret_cast<Value<T>*>(workspace + space.m_part);
   Value<T>* const sum_exp_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_exp_x_part);
   if (N_shares > 1) {
@@ -210,7 +210,7 @@ int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, voi
   const LogsumexpWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  logsumexp<T>(x, y, M, N, memory.data);
+  logsumexp<T>(x, y, M, N, space, memory.data);
   return 0;
 }
 

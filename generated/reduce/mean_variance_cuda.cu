@@ -77,8 +77,7 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class S, class T>
 cudaError_t mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N,
-                          char* workspace, cudaStream_t stream) {
-  const MeanVarianceWorkspace<S, T> space(M, N);
+                          const MeanVarianceWorkspace<S, T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, kBytes<T>, 128);
   return launch_rows(
@@ -99,9 +98,9 @@ int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64
   const MeanVarianceWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small
-                         ? mean_variance<int32_t, S, T>(x, row_mean, row_variance, M, N, memory.data, queue)
-                         : mean_variance<int64_t, S, T>(x, row_mean, row_variance, M, N, memory.data, queue));
+  return cuda_status(
+      small ? mean_variance<int32_t, S, T>(x, row_mean, row_variance, M, N, space, memory.data, queue)
+            : mean_variance<int64_t, S, T>(x, row_mean, row_variance, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

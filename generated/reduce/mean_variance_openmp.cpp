@@ -95,9 +95,9 @@ struct MeanVarianceWorkspace {
 };
 
 template <class S, class T>
-void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N, char* workspace) {
+void mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N,
+                   const MeanVarianceWorkspace<S, T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const MeanVarianceWorkspace<S, T> space(M, N);
   S* const sum_x_part = reinterpret_cast<S*>(workspace + space.sum_x_part);
   S* const sum_d_squared_part = reinterpret_cast<S*>(workspace + space.sum_d_squared_part);
   S* const count_before_part = reinterpret_cast<S*>(workspace + space.count_before_part);
@@ -231,7 +231,7 @@ int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64
   const MeanVarianceWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  mean_variance<S, T>(x, row_mean, row_variance, M, N, memory.data);
+  mean_variance<S, T>(x, row_mean, row_variance, M, N, space, memory.data);
   return 0;
 }
 

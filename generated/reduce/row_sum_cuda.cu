@@ -66,9 +66,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
 }
 
 template <class Index, class S, class T>
-cudaError_t row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace,
-                    cudaStream_t stream) {
-  const RowSumWorkspace<S, T> space(M, N);
+cudaError_t row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, const RowSumWorkspace<S, T>& space,
+                    char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
   const RowShape shape(N, 1, M, 0, 1024);
   if (const cudaError_t error =
@@ -94,8 +93,8 @@ int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* wor
   const RowSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? row_sum<int32_t, S, T>(x, total, M, N, memory.data, queue)
-                           : row_sum<int64_t, S, T>(x, total, M, N, memory.data, queue));
+  return cuda_status(small ? row_sum<int32_t, S, T>(x, total, M, N, space, memory.data, queue)
+                           : row_sum<int64_t, S, T>(x, total, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

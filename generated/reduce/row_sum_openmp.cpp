@@ -83,9 +83,9 @@ struct RowSumWorkspace {
 };
 
 template <class S, class T>
-void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, char* workspace) {
+void row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, const RowSumWorkspace<S, T>& space,
+             char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
-  const RowSumWorkspace<S, T> space(M, N);
   S* const sum_x_part = reinterpret_cast<S*>(workspace + space.sum_x_part);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
@@ -161,7 +161,7 @@ int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* wor
   const RowSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  row_sum<S, T>(x, total, M, N, memory.data);
+  row_sum<S, T>(x, total, M, N, space, memory.data);
   return 0;
 }
 

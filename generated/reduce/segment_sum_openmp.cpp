@@ -67,11 +67,10 @@ struct SegmentSumWorkspace {
 
 template <class T>
 void segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, int64_t B, int64_t N, int64_t D,
-                 char* workspace) {
+                 const SegmentSumWorkspace<T>& space, char* workspace) {
   const int64_t N_shares =
       larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
                         ceil_div(floor_div(N, larger(1, B)), larger(256, floor_div(65536, larger(1, D))))));
-  const SegmentSumWorkspace<T> space(B, N, D);
   Value<T>* const sum_x_part = reinterpret_cast<Value<T>*>(workspace + space.sum_x_part);
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
@@ -196,7 +195,7 @@ int launch_segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, i
   const SegmentSumWorkspace<T> space(B, N, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  segment_sum<T>(start, x, y, B, N, D, memory.data);
+  segment_sum<T>(start, x, y, B, N, D, space, memory.data);
   return 0;
 }
 

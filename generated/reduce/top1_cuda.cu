@@ -96,8 +96,7 @@ __global__ void __launch_bounds__(512, 1)
 
 template <class Index, class T>
 cudaError_t top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V,
-                 char* workspace, cudaStream_t stream) {
-  const Top1Workspace<T> space(B, V);
+                 const Top1Workspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
   const RowShape shape(V, 1, B, kBytes<T>, 128);
   return launch_rows(wide ? top1_kernel<true, Index, T> : top1_kernel<false, Index, T>, shape,
@@ -117,8 +116,8 @@ int launch_top1(const Stored<T>* score, int32_t* best, Value<T>* probability, in
   const Top1Workspace<T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? top1<int32_t, T>(score, best, probability, B, V, memory.data, queue)
-                           : top1<int64_t, T>(score, best, probability, B, V, memory.data, queue));
+  return cuda_status(small ? top1<int32_t, T>(score, best, probability, B, V, space, memory.data, queue)
+                           : top1<int64_t, T>(score, best, probability, B, V, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -188,8 +188,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 
 template <class Index, class T>
 cudaError_t cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* d_reverse, T* d_x, int64_t M,
-                            int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumBackwardWorkspace<T> space(M, N);
+                            int64_t N, const CumsumBackwardWorkspace<T>& space, char* workspace,
+                            cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -237,10 +237,10 @@ int launch_cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* 
   const CumsumBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(
-      small
-          ? cumsum_backward<int32_t, T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, memory.data, queue)
-          : cumsum_backward<int64_t, T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, memory.data, queue));
+  return cuda_status(small ? cumsum_backward<int32_t, T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N,
+                                                         space, memory.data, queue)
+                           : cumsum_backward<int64_t, T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N,
+                                                         space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

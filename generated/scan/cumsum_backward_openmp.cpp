@@ -127,9 +127,8 @@ struct CumsumBackwardWorkspace {
 
 template <class T>
 void cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* d_reverse, T* d_x, int64_t M,
-                     int64_t N, char* workspace, int64_t threads) {
+                     int64_t N, const CumsumBackwardWorkspace<T>& space, char* workspace, int64_t threads) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const CumsumBackwardWorkspace<T> space(M, N);
   T* const share_total_d_exclusive = reinterpret_cast<T*>(workspace + space.share_total_d_exclusive);
   T* const share_total_d_inclusive = reinterpret_cast<T*>(workspace + space.share_total_d_inclusive);
   T* const share_total_d_reverse = reinterpret_cast<T*>(workspace + space.share_total_d_reverse);
@@ -287,7 +286,7 @@ int launch_cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* 
   const CumsumBackwardWorkspace<T> space(M, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  cumsum_backward<T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, memory.data, memory.threads);
+  cumsum_backward<T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -92,9 +92,9 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index, class T>
-cudaError_t cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, char* workspace,
+cudaError_t cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N,
+                                    const CumsumColumnsBackwardWorkspace<T>& space, char* workspace,
                                     cudaStream_t stream) {
-  const CumsumColumnsBackwardWorkspace<T> space(M, N);
   const int64_t M_shares =
       larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
   if (M_shares > 1) {
@@ -127,8 +127,8 @@ int launch_cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, v
   const CumsumColumnsBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? cumsum_columns_backward<int32_t, T>(d_y, d_x, M, N, memory.data, queue)
-                           : cumsum_columns_backward<int64_t, T>(d_y, d_x, M, N, memory.data, queue));
+  return cuda_status(small ? cumsum_columns_backward<int32_t, T>(d_y, d_x, M, N, space, memory.data, queue)
+                           : cumsum_columns_backward<int64_t, T>(d_y, d_x, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

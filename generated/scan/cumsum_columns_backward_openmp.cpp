@@ -68,10 +68,10 @@ struct CumsumColumnsBackwardWorkspace {
 };
 
 template <class T>
-void cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, char* workspace) {
+void cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N,
+                             const CumsumColumnsBackwardWorkspace<T>& space, char* workspace) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-  const CumsumColumnsBackwardWorkspace<T> space(M, N);
   T* const share_total_d_y = reinterpret_cast<T*>(workspace + space.share_total_d_y);
   T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
   if (M_shares > 1) {
@@ -176,7 +176,7 @@ int launch_cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, v
   const CumsumColumnsBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  cumsum_columns_backward<T>(d_y, d_x, M, N, memory.data);
+  cumsum_columns_backward<T>(d_y, d_x, M, N, space, memory.data);
   return 0;
 }
 

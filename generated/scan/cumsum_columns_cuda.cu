@@ -87,8 +87,8 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index, class T>
-cudaError_t cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumColumnsWorkspace<T> space(M, N);
+cudaError_t cumsum_columns(const T* x, T* y, int64_t M, int64_t N, const CumsumColumnsWorkspace<T>& space,
+                           char* workspace, cudaStream_t stream) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
   if (M_shares > 1) {
@@ -171,9 +171,8 @@ __global__ void __launch_bounds__(256)
 }
 
 template <class Index>
-cudaError_t cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const CumsumColumnsI32Workspace space(M, N);
+cudaError_t cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                               const CumsumColumnsI32Workspace& space, char* workspace, cudaStream_t stream) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(128, larger(1, ceil_div(N, 256))) * 8, floor_div(M, 512) * 8));
   if (M_shares > 1) {
@@ -204,7 +203,8 @@ int launch_cumsum_columns(const T* x, T* y, int64_t M, int64_t N, void* workspac
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, M, N, memory.data, queue) : run_wide(x, y, M, N, memory.data, queue));
+  return cuda_status(small ? run(x, y, M, N, space, memory.data, queue)
+                           : run_wide(x, y, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

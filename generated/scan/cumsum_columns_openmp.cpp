@@ -79,10 +79,10 @@ struct CumsumColumnsWorkspace {
 };
 
 template <class T>
-void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
+void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, const CumsumColumnsWorkspace<T>& space,
+                    char* workspace) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-  const CumsumColumnsWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (M_shares > 1) {
@@ -185,10 +185,10 @@ struct CumsumColumnsI32Workspace {
   }
 };
 
-void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void cumsum_columns_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                        const CumsumColumnsI32Workspace& space, char* workspace) {
   const int64_t M_shares =
       larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
-  const CumsumColumnsI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (M_shares > 1) {
@@ -276,7 +276,7 @@ int launch_cumsum_columns(const T* x, T* y, int64_t M, int64_t N, void* workspac
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, M, N, memory.data);
+  run(x, y, M, N, space, memory.data);
   return 0;
 }
 

@@ -142,9 +142,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 }
 
 template <class Index, class T>
-cudaError_t cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N, char* workspace,
-                   cudaStream_t stream) {
-  const CumsumWorkspace<T> space(M, N);
+cudaError_t cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N,
+                   const CumsumWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -293,8 +292,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                       int64_t N, char* workspace, cudaStream_t stream) {
-  const CumsumI32Workspace space(M, N);
+                       int64_t N, const CumsumI32Workspace& space, char* workspace, cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -335,8 +333,8 @@ int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, inclusive, exclusive, reverse, M, N, memory.data, queue)
-                           : run_wide(x, inclusive, exclusive, reverse, M, N, memory.data, queue));
+  return cuda_status(small ? run(x, inclusive, exclusive, reverse, M, N, space, memory.data, queue)
+                           : run_wide(x, inclusive, exclusive, reverse, M, N, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

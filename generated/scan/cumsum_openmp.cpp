@@ -109,9 +109,9 @@ struct CumsumWorkspace {
 };
 
 template <class T>
-void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N, char* workspace) {
+void cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M, int64_t N,
+            const CumsumWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const CumsumWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
   T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
@@ -240,9 +240,8 @@ struct CumsumI32Workspace {
 };
 
 void cumsum_i32(const int32_t* x, int32_t* inclusive, int32_t* exclusive, int32_t* reverse, int64_t M,
-                int64_t N, char* workspace) {
+                int64_t N, const CumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const CumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
@@ -339,7 +338,7 @@ int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, inclusive, exclusive, reverse, M, N, memory.data);
+  run(x, inclusive, exclusive, reverse, M, N, space, memory.data);
   return 0;
 }
 

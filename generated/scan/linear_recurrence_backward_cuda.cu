@@ -125,9 +125,9 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t linear_recurrence_backward_f32(const float* a, const float* h, const float* d_h, float* d_a,
-                                           float* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
+                                           float* d_x, int64_t B, int64_t S, int64_t C,
+                                           const LinearRecurrenceBackwardF32Workspace& space, char* workspace,
                                            cudaStream_t stream) {
-  const LinearRecurrenceBackwardF32Workspace space(B, S, C);
   const int64_t S_shares =
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
@@ -247,9 +247,9 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t linear_recurrence_backward_f64(const double* a, const double* h, const double* d_h, double* d_a,
-                                           double* d_x, int64_t B, int64_t S, int64_t C, char* workspace,
+                                           double* d_x, int64_t B, int64_t S, int64_t C,
+                                           const LinearRecurrenceBackwardF64Workspace& space, char* workspace,
                                            cudaStream_t stream) {
-  const LinearRecurrenceBackwardF64Workspace space(B, S, C);
   const int64_t S_shares =
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
@@ -287,8 +287,8 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
   const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue)
-                           : run_wide(a, h, d_h, d_a, d_x, B, S, C, memory.data, queue));
+  return cuda_status(small ? run(a, h, d_h, d_a, d_x, B, S, C, space, memory.data, queue)
+                           : run_wide(a, h, d_h, d_a, d_x, B, S, C, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -74,10 +74,10 @@ struct LinearRecurrenceBackwardF32Workspace {
 };
 
 void linear_recurrence_backward_f32(const float* a, const float* h, const float* d_h, float* d_a, float* d_x,
-                                    int64_t B, int64_t S, int64_t C, char* workspace) {
+                                    int64_t B, int64_t S, int64_t C,
+                                    const LinearRecurrenceBackwardF32Workspace& space, char* workspace) {
   const int64_t S_shares =
       larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
-  const LinearRecurrenceBackwardF32Workspace space(B, S, C);
   double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
   float* const share_total_a = reinterpret_cast<float*>(workspace + space.share_total_a);
   float* const share_start_from_end = reinterpret_cast<float*>(workspace + space.share_start_from_end);
@@ -209,10 +209,10 @@ struct LinearRecurrenceBackwardF64Workspace {
 };
 
 void linear_recurrence_backward_f64(const double* a, const double* h, const double* d_h, double* d_a,
-                                    double* d_x, int64_t B, int64_t S, int64_t C, char* workspace) {
+                                    double* d_x, int64_t B, int64_t S, int64_t C,
+                                    const LinearRecurrenceBackwardF64Workspace& space, char* workspace) {
   const int64_t S_shares =
       larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
-  const LinearRecurrenceBackwardF64Workspace space(B, S, C);
   double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
   double* const share_total_a = reinterpret_cast<double*>(workspace + space.share_total_a);
   double* const share_start_from_end = reinterpret_cast<double*>(workspace + space.share_start_from_end);
@@ -344,7 +344,7 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
   const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(a, h, d_h, d_a, d_x, B, S, C, memory.data);
+  run(a, h, d_h, d_a, d_x, B, S, C, space, memory.data);
   return 0;
 }
 

@@ -112,8 +112,8 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
-                                  char* workspace, cudaStream_t stream) {
-  const LinearRecurrenceF32Workspace space(B, S, C);
+                                  const LinearRecurrenceF32Workspace& space, char* workspace,
+                                  cudaStream_t stream) {
   const int64_t S_shares =
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
@@ -220,8 +220,8 @@ __global__ void __launch_bounds__(256)
 
 template <class Index>
 cudaError_t linear_recurrence_f64(const double* a, const double* x, double* h, int64_t B, int64_t S,
-                                  int64_t C, char* workspace, cudaStream_t stream) {
-  const LinearRecurrenceF64Workspace space(B, S, C);
+                                  int64_t C, const LinearRecurrenceF64Workspace& space, char* workspace,
+                                  cudaStream_t stream) {
   const int64_t S_shares =
       larger(1, smaller(floor_div(128, larger(1, B * ceil_div(C, 256))) * 8, floor_div(S, 512) * 8));
   if (S_shares > 1) {
@@ -253,8 +253,8 @@ int launch_linear_recurrence(const T* a, const T* x, T* h, int64_t B, int64_t S,
   const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(a, x, h, B, S, C, memory.data, queue)
-                           : run_wide(a, x, h, B, S, C, memory.data, queue));
+  return cuda_status(small ? run(a, x, h, B, S, C, space, memory.data, queue)
+                           : run_wide(a, x, h, B, S, C, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -72,10 +72,9 @@ struct LinearRecurrenceF32Workspace {
 };
 
 void linear_recurrence_f32(const float* a, const float* x, float* h, int64_t B, int64_t S, int64_t C,
-                           char* workspace) {
+                           const LinearRecurrenceF32Workspace& space, char* workspace) {
   const int64_t S_shares =
       larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
-  const LinearRecurrenceF32Workspace space(B, S, C);
   double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
   float* const share_total_a = reinterpret_cast<float*>(workspace + space.share_total_a);
   float* const share_start = reinterpret_cast<float*>(workspace + space.share_start);
@@ -196,10 +195,9 @@ struct LinearRecurrenceF64Workspace {
 };
 
 void linear_recurrence_f64(const double* a, const double* x, double* h, int64_t B, int64_t S, int64_t C,
-                           char* workspace) {
+                           const LinearRecurrenceF64Workspace& space, char* workspace) {
   const int64_t S_shares =
       larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
-  const LinearRecurrenceF64Workspace space(B, S, C);
   double* const share_factor_a = reinterpret_cast<double*>(workspace + space.share_factor_a);
   double* const share_total_a = reinterpret_cast<double*>(workspace + space.share_total_a);
   double* const share_start = reinterpret_cast<double*>(workspace + space.share_start);
@@ -317,7 +315,7 @@ int launch_linear_recurrence(const T* a, const T* x, T* h, int64_t B, int64_t S,
   const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(a, x, h, B, S, C, memory.data);
+  run(a, x, h, B, S, C, space, memory.data);
   return 0;
 }
 

@@ -104,8 +104,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 }
 
 template <class Index, class T>
-cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
-  const RunningCumsumWorkspace<T> space(M, N);
+cudaError_t running_cumsum(const T* x, T* y, int64_t M, int64_t N, const RunningCumsumWorkspace<T>& space,
+                           char* workspace, cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -212,9 +212,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const RunningCumsumI32Workspace space(M, N);
+cudaError_t running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                               const RunningCumsumI32Workspace& space, char* workspace, cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -270,9 +269,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 }
 
 template <class Index, class T>
-cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N,
+                                     const RunningCumsumWorkspace<T>& space, char* workspace,
                                      cudaStream_t stream) {
-  const RunningCumsumWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -330,9 +329,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                         const RunningCumsumI32Workspace& space, char* workspace,
                                          cudaStream_t stream) {
-  const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -422,9 +421,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 }
 
 template <class Index, class T>
-cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N,
+                                   const RunningCumsumReverseWorkspace<T>& space, char* workspace,
                                    cudaStream_t stream) {
-  const RunningCumsumReverseWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -515,9 +514,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                       const RunningCumsumReverseI32Workspace& space, char* workspace,
                                        cudaStream_t stream) {
-  const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -577,9 +576,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 }
 
 template <class Index, class T>
-cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N,
+                                             const RunningCumsumReverseWorkspace<T>& space, char* workspace,
                                              cudaStream_t stream) {
-  const RunningCumsumReverseWorkspace<T> space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -640,8 +639,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                 const RunningCumsumReverseI32Workspace& space,
                                                  char* workspace, cudaStream_t stream) {
-  const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -757,9 +756,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N,
+                                const RunningCumprodF32Workspace& space, char* workspace,
                                 cudaStream_t stream) {
-  const RunningCumprodF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -890,9 +889,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                const RunningCumsumI32Workspace& space, char* workspace,
                                 cudaStream_t stream) {
-  const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -949,9 +948,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
+                                          const RunningCumprodF32Workspace& space, char* workspace,
                                           cudaStream_t stream) {
-  const RunningCumprodF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1041,9 +1040,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                          const RunningCumsumI32Workspace& space, char* workspace,
                                           cudaStream_t stream) {
-  const RunningCumsumI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1140,9 +1139,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
+                                        const RunningCumprodReverseF32Workspace& space, char* workspace,
                                         cudaStream_t stream) {
-  const RunningCumprodReverseF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1258,9 +1257,9 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
+cudaError_t running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                        const RunningCumsumReverseI32Workspace& space, char* workspace,
                                         cudaStream_t stream) {
-  const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1321,8 +1320,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
+                                                  const RunningCumprodReverseF32Workspace& space,
                                                   char* workspace, cudaStream_t stream) {
-  const RunningCumprodReverseF32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1418,8 +1417,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                                  const RunningCumsumReverseI32Workspace& space,
                                                   char* workspace, cudaStream_t stream) {
-  const RunningCumsumReverseI32Workspace space(M, N);
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1517,8 +1516,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<T>)
 }
 
 template <class Index, class T>
-cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace, cudaStream_t stream) {
-  const RunningCumsumWorkspace<T> space(M, N);
+cudaError_t running_cummax(const T* x, T* y, int64_t M, int64_t N, const RunningCumsumWorkspace<T>& space,
+                           char* workspace, cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1626,9 +1625,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 }
 
 template <class Index>
-cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace,
-                               cudaStream_t stream) {
-  const RunningCummaxI32Workspace space(M, N);
+cudaError_t running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                               const RunningCummaxI32Workspace& space, char* workspace, cudaStream_t stream) {
   const int64_t N_shares = larger(1, smaller(floor_div(128, larger(1, M)) * 8, floor_div(N, 32768) * 8));
   if (N_shares > 1) {
     // Long folds and scans are cut in shares, so that several blocks work on each.
@@ -1669,7 +1667,8 @@ int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* work
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
-  return cuda_status(small ? run(x, y, M, N, memory.data, queue) : run_wide(x, y, M, N, memory.data, queue));
+  return cuda_status(small ? run(x, y, M, N, space, memory.data, queue)
+                           : run_wide(x, y, M, N, space, memory.data, queue));
 }
 
 // Checks the arguments, then runs.

@@ -139,9 +139,9 @@ struct RunningCumsumWorkspace {
 };
 
 template <class T>
-void running_cumsum(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
+void running_cumsum(const T* x, T* y, int64_t M, int64_t N, const RunningCumsumWorkspace<T>& space,
+                    char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -225,9 +225,9 @@ struct RunningCumsumI32Workspace {
   }
 };
 
-void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void running_cumsum_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                        const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -298,9 +298,9 @@ void running_cumsum_exclusive_short(const T* x, T* y, int64_t M, int64_t N) {
 }
 
 template <class T>
-void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
+void running_cumsum_exclusive(const T* x, T* y, int64_t M, int64_t N, const RunningCumsumWorkspace<T>& space,
+                              char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -374,9 +374,9 @@ void running_cumsum_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M,
   });
 }
 
-void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void running_cumsum_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                  const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -460,9 +460,9 @@ struct RunningCumsumReverseWorkspace {
 };
 
 template <class T>
-void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
+void running_cumsum_reverse(const T* x, T* y, int64_t M, int64_t N,
+                            const RunningCumsumReverseWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -548,9 +548,9 @@ struct RunningCumsumReverseI32Workspace {
   }
 };
 
-void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void running_cumsum_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -622,9 +622,9 @@ void running_cumsum_reverse_exclusive_short(const T* x, T* y, int64_t M, int64_t
 }
 
 template <class T>
-void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
+void running_cumsum_reverse_exclusive(const T* x, T* y, int64_t M, int64_t N,
+                                      const RunningCumsumReverseWorkspace<T>& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start_from_end = reinterpret_cast<T*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -700,9 +700,8 @@ void running_cumsum_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, in
 }
 
 void running_cumsum_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                          char* workspace) {
+                                          const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -783,9 +782,9 @@ struct RunningCumprodF32Workspace {
   }
 };
 
-void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+void running_cumprod_f32(const float* x, float* y, int64_t M, int64_t N,
+                         const RunningCumprodF32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodF32Workspace space(M, N);
   double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
   float* const share_start = reinterpret_cast<float*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -883,9 +882,9 @@ void running_cumprod_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t 
   });
 }
 
-void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void running_cumprod_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                         const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -955,9 +954,9 @@ void running_cumprod_exclusive_f32_short(const float* x, float* y, int64_t M, in
   });
 }
 
-void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+void running_cumprod_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
+                                   const RunningCumprodF32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodF32Workspace space(M, N);
   double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
   float* const share_start = reinterpret_cast<float*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -1056,9 +1055,9 @@ void running_cumprod_exclusive_i32_short(const int32_t* x, int32_t* y, int64_t M
   });
 }
 
-void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void running_cumprod_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                   const RunningCumsumI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start = reinterpret_cast<int64_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -1140,9 +1139,9 @@ struct RunningCumprodReverseF32Workspace {
   }
 };
 
-void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+void running_cumprod_reverse_f32(const float* x, float* y, int64_t M, int64_t N,
+                                 const RunningCumprodReverseF32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodReverseF32Workspace space(M, N);
   double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
   float* const share_start_from_end = reinterpret_cast<float*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -1243,9 +1242,9 @@ void running_cumprod_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, 
   });
 }
 
-void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void running_cumprod_reverse_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                                 const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -1318,9 +1317,9 @@ void running_cumprod_reverse_exclusive_f32_short(const float* x, float* y, int64
   });
 }
 
-void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N, char* workspace) {
+void running_cumprod_reverse_exclusive_f32(const float* x, float* y, int64_t M, int64_t N,
+                                           const RunningCumprodReverseF32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumprodReverseF32Workspace space(M, N);
   double* const share_factor_x = reinterpret_cast<double*>(workspace + space.share_factor_x);
   float* const share_start_from_end = reinterpret_cast<float*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -1422,9 +1421,8 @@ void running_cumprod_reverse_exclusive_i32_short(const int32_t* x, int32_t* y, i
 }
 
 void running_cumprod_reverse_exclusive_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
-                                           char* workspace) {
+                                           const RunningCumsumReverseI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumReverseI32Workspace space(M, N);
   int64_t* const share_total_x = reinterpret_cast<int64_t*>(workspace + space.share_total_x);
   int64_t* const share_start_from_end = reinterpret_cast<int64_t*>(workspace + space.share_start_from_end);
   if (N_shares > 1) {
@@ -1498,9 +1496,9 @@ void running_cummax_short(const T* x, T* y, int64_t M, int64_t N) {
 }
 
 template <class T>
-void running_cummax(const T* x, T* y, int64_t M, int64_t N, char* workspace) {
+void running_cummax(const T* x, T* y, int64_t M, int64_t N, const RunningCumsumWorkspace<T>& space,
+                    char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCumsumWorkspace<T> space(M, N);
   T* const share_total_x = reinterpret_cast<T*>(workspace + space.share_total_x);
   T* const share_start = reinterpret_cast<T*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -1581,9 +1579,9 @@ struct RunningCummaxI32Workspace {
   }
 };
 
-void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N, char* workspace) {
+void running_cummax_i32(const int32_t* x, int32_t* y, int64_t M, int64_t N,
+                        const RunningCummaxI32Workspace& space, char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
-  const RunningCummaxI32Workspace space(M, N);
   int32_t* const share_total_x = reinterpret_cast<int32_t*>(workspace + space.share_total_x);
   int32_t* const share_start = reinterpret_cast<int32_t*>(workspace + space.share_start);
   if (N_shares > 1) {
@@ -1652,7 +1650,7 @@ int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* work
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  run(x, y, M, N, memory.data);
+  run(x, y, M, N, space, memory.data);
   return 0;
 }
 

@@ -91,9 +91,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 
 template <class Index>
 cudaError_t coo_matmul(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z,
-                       int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status, char* workspace,
-                       cudaStream_t stream) {
-  const CooMatmulWorkspace space(S, M, K, N);
+                       int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status,
+                       const CooMatmulWorkspace& space, char* workspace, cudaStream_t stream) {
   const int64_t tile_bytes = padded_bytes(64 * 128, 4);
   const bool in_shared = tile_bytes <= 32768;
   char* const tiles = in_shared ? nullptr : workspace + space.kernel_tiles;
@@ -145,6 +144,6 @@ extern "C" int coo_matmul_cuda(const int32_t* row, const int32_t* col, const flo
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
-      small ? coo_matmul<int32_t>(row, col, a, x, z, S, M, K, N, table_status, memory.data, queue)
-            : coo_matmul<int64_t>(row, col, a, x, z, S, M, K, N, table_status, memory.data, queue));
+      small ? coo_matmul<int32_t>(row, col, a, x, z, S, M, K, N, table_status, space, memory.data, queue)
+            : coo_matmul<int64_t>(row, col, a, x, z, S, M, K, N, table_status, space, memory.data, queue));
 }

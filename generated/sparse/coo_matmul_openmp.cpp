@@ -62,8 +62,8 @@ struct CooMatmulWorkspace {
 };
 
 void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const float* x, float* z, int64_t S,
-                int64_t M, int64_t K, int64_t N, char* workspace, int64_t threads) {
-  const CooMatmulWorkspace space(S, M, K, N);
+                int64_t M, int64_t K, int64_t N, const CooMatmulWorkspace& space, char* workspace,
+                int64_t threads) {
   if (N >= 16) {
     in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
       char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
@@ -194,7 +194,7 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
   const CooMatmulWorkspace space(S, M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
-  coo_matmul(row, col, a, x, z, S, M, K, N, memory.data, memory.threads);
+  coo_matmul(row, col, a, x, z, S, M, K, N, space, memory.data, memory.threads);
   return 0;
 }
 

@@ -293,9 +293,8 @@ std::string camel(const std::string &name) {
   return out;
 }
 
-std::string workspace_declaration(const std::string &kernel, const Function &function) {
-  const std::string sizes = size_arguments_text(function);
-  return "const " + camel(kernel) + "Workspace space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
+std::string workspace_parameters(const std::string &kernel) {
+  return ", const " + camel(kernel) + "Workspace& space, char* workspace";
 }
 
 std::vector<EmittedFile> helper_headers(const EmitOptions &options) {

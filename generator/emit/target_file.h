@@ -72,7 +72,7 @@ std::string plan_comment(const Plan &plan, const Facts &facts);
 
 // CamelCase of a C identifier.
 std::string camel(const std::string &name);
-// Declares `space`: where the intermediates of a kernel lie. (Without sizes, parentheses would declare a function.)
-std::string workspace_declaration(const std::string &kernel, const Function &function);
+// For memory: `space`, where the intermediates of a kernel lie in it, and where it begins.
+std::string workspace_parameters(const std::string &kernel);
 
 } // namespace kgen

@@ -1142,9 +1142,9 @@ struct UnitRowsWorkspace {
 };
 
 template <class T>
-void unit_rows(const T* x, T* y, int64_t rows, int64_t N, char* workspace) {
+void unit_rows(const T* x, T* y, int64_t rows, int64_t N, const UnitRowsWorkspace<T>& space,
+               char* workspace) {
   const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
-  const UnitRowsWorkspace<T> space(rows, N);
   T* const sum_x_squared_per_row = reinterpret_cast<T*>(workspace + space.sum_x_squared_per_row);
   T* const sum_x_squared_part = reinterpret_cast<T*>(workspace + space.sum_x_squared_part);
   if (N <= 4194304 / kBytes<T>) {
@@ -1242,7 +1242,7 @@ int launch_unit_rows(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
   const UnitRowsWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  unit_rows<T>(x, y, rows, N, memory.data);
+  unit_rows<T>(x, y, rows, N, space, memory.data);
   return 0;
 }
 

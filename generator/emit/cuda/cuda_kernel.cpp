@@ -45,10 +45,8 @@ CudaKernel::CudaKernel(const std::string &name, const Function &function, Plan p
     names.push_back(a.name);
   if (has_device_tables(plan_.kernel))
     parameters += ", int32_t* table_status", names.push_back("table_status");
-  if (needs_workspace()) {
-    parameters += ", char* workspace", names.push_back("workspace");
-    body = workspace_declaration(name_, function) + body;
-  }
+  if (needs_workspace())
+    parameters += workspace_parameters(name_), names.insert(names.end(), {"space", "workspace"});
   parameters += ", cudaStream_t stream", names.push_back("stream");
   functions_.push_back("template <class Index>\ncudaError_t " + name_ + "(" + parameters + ") {\n" +
                        silence_unused(names, body) + body + "}\n");

@@ -247,7 +247,7 @@ private:
     const std::string passed =
         "(" +
         join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
-                    made.workspace ? "memory.data" : "", made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
+                    made.workspace ? "space, memory.data" : "", made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
         ")";
     if (!cuda_)
       return text + names.function(made.name) + passed + ";\nreturn 0;\n";

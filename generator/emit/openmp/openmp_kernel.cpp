@@ -67,18 +67,15 @@ public:
   std::string kernel_function() {
     phases();
     std::string body = printer_.lines.text(), head;
-    if (needs_workspace()) {
-      head += workspace_declaration(name(), function_);
-      for (const Buffer &b : buffers_)
-        if (!b.per_worker)
-          head += pointer(b, "workspace") + "\n";
-    }
+    for (const Buffer &b : buffers_)
+      if (!b.per_worker)
+        head += pointer(b, "workspace") + "\n";
     std::string parameters = parameters_text(function_);
     std::vector<std::string> names;
     for (const Argument &a : function_.arguments)
       names.push_back(a.name);
     if (needs_workspace())
-      parameters += ", char* workspace", names.push_back("workspace");
+      parameters += workspace_parameters(name()), names.insert(names.end(), {"space", "workspace"});
     if (has_team())
       parameters += ", int64_t threads", names.push_back("threads");
     body = derived_declarations(printer_, head + body) + head + body;
