@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 51
+#define KGEN_OPENMP_REVISION 52
 
 #include <cmath>
 #include <cstdint>
@@ -121,7 +121,7 @@
 // Does a statement with the functions of the best set.
 #if KGEN_HAS_AVX512 && (KGEN_HAS_AVX2 || KGEN_HAS_BASELINE)
 #define KGEN_TRY_AVX512(...)            \
-  if (kgen_openmp::chosen_set() == 2) { \
+  if (kgen_openmp::chosen_set() >= 2) { \
     using namespace avx512;             \
     __VA_ARGS__;                        \
   }
@@ -155,14 +155,15 @@ namespace {
 namespace kgen_openmp {
 
 #if defined(__aarch64__)
-constexpr const char* kSetNames[] = {"neon", "avx2", "avx512"};
+constexpr const char* kSetNames[] = {"neon", "avx2", "avx512", "avx512_bf16"};
 #else
-constexpr const char* kSetNames[] = {"baseline", "avx2", "avx512"};
+constexpr const char* kSetNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
 #endif
 
-// Is it compiled, and has this machine its instructions?
+// Is it compiled, and has this machine its instructions? (The last one is compiled with that before it.)
 inline bool has_set(int set) {
 #if KGEN_HAS_AVX512
+  if (set == 3) return has_set(2) && __builtin_cpu_supports("avx512bf16");
   if (set == 2)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
@@ -179,9 +180,9 @@ inline bool has_set(int set) {
 
 inline int find_set() {
   const char* const asked = std::getenv("KGEN_ISA");
-  for (int set = 0; set < 3; ++set)
+  for (int set = 0; set < 4; ++set)
     if (asked != nullptr && std::strcmp(asked, kSetNames[set]) == 0 && has_set(set)) return set;
-  for (int set = 2; set > 0; --set)
+  for (int set = 3; set > 0; --set)
     if (has_set(set)) return set;
   return KGEN_HAS_BASELINE ? 0 : KGEN_HAS_AVX2 ? 1 : 2;
 }
@@ -3444,8 +3445,10 @@ struct Cut {
   IN_SET int64_t left_bytes() const {
     return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
   }
-  // What is known of each N steps of a tile, where rows do not take all.
-  IN_SET int64_t known_bytes() const { return packs_left ? lines(tiles_at_once * (part / N), 1) : 0; }
+  // What is known of each N steps of a tile, where rows do not take all; or of the sums of its rows.
+  IN_SET int64_t known_bytes() const {
+    return packs_left ? lines(tiles_at_once * larger(part / N, kTileRows * int64_t(sizeof(int32_t))), 1) : 0;
+  }
   IN_SET int64_t right_bytes() const {
     const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
     return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers()))
@@ -3568,12 +3571,27 @@ inline void in_band(int64_t band, const Function& function, Argument&&... argume
     function(arguments..., band);
 }
 
+// Steps that know more say so: kBias is what right factors have more than they should, whose products with
+// the left ones are taken off again. Such steps take factors from panels alone.
+template <class Step, class = void>
+struct StepOf {
+  static constexpr bool kFromPanels = false;
+  static constexpr int kBias = 0;
+};
+template <class Step>
+struct StepOf<Step, std::void_t<decltype(Step::kBias)>> {
+  static constexpr bool kFromPanels = true;
+  static constexpr int kBias = Step::kBias;
+};
+
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
           class Combine, class Wanted>
 class Contraction {
   using Total = Lanes<T, N>;
   using Columns = Lanes<B, N>;
   static constexpr bool kAlways = std::is_same_v<Kept, Everywhere>;
+  static constexpr bool kFromPanels = StepOf<Step>::kFromPanels;
+  static constexpr int kBias = StepOf<Step>::kBias;
   static constexpr int kRowsOfFew = 4, kColumnsOfFew = 2 * kTileRows / kRowsOfFew;  // in registers at once
 
  public:
@@ -3608,7 +3626,8 @@ class Contraction {
     left_panels_ = reinterpret_cast<A*>(left);
     waiting_ = reinterpret_cast<Total*>(left + cut_.left_bytes());
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
-    if constexpr (kAlways && std::is_same_v<Threads, Team>)
+    sums_ = reinterpret_cast<int32_t*>(known_);  // such steps are taken by all rows
+    if constexpr (kAlways && std::is_same_v<Threads, Team> && !kFromPanels)
       if (cut_.few_columns) return run_few_columns(team);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
@@ -3730,8 +3749,18 @@ class Contraction {
     A* to = left_panels_;
     for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * cut_.part) {
       if constexpr (!kAlways) look_at_steps(tile, depth, known_ + (tile - tiles.first) * (cut_.part / N));
-      for (int row = 0; row < kTileRows; ++row) pack_left_row(row_of(tile, row), depth, to + row * N);
+      for (int row = 0; row < kTileRows; ++row) {
+        pack_left_row(row_of(tile, row), depth, to + row * N);
+        if constexpr (kBias != 0)
+          sums_[(tile - tiles.first) * kTileRows + row] = sum_of_left(to + row * N, depth.count());
+      }
     }
+  }
+  IN_SET static int32_t sum_of_left(const A* packed, int64_t count) {
+    Total sum = T(0);
+    for (; count > N; count -= N, packed += kTileRows * N) Step::add_left(sum, load(packed, AllLanes<N>{}));
+    Step::add_left(sum, load(packed, FirstLanes<N>{int(count)}));
+    return across(sum, Plus());
   }
   IN_SET void pack_left_row(int64_t m, Span depth, A* to) const {
     const Left left = left_;  // as what is stored could be anything that is not local
@@ -3753,6 +3782,8 @@ class Contraction {
     };
     if constexpr (kEnds<Kept>)
       pack(smaller(end, kept.end(m)), [=](int64_t at) IN_SET { return left(m, at); });
+    if constexpr (kFromPanels)
+      pack(smaller(end, left.whole_end), [=](int64_t at) IN_SET { return left.whole(m, at); });
     pack(end, value);
     for (; k < end; ++k, ++to) *to = value(k);
   }
@@ -3839,6 +3870,9 @@ class Contraction {
       go_down(depth, tile, panel, right_panel, totals, kept_);
     else
       go_down(depth, tile, panel, right_panel, totals, steps_of(depth, tile));
+    if constexpr (kBias != 0)
+      for (int cell = 0; cell < 2 * kTileRows; ++cell)
+        totals[cell] = totals[cell] - Total(kBias * sums_[tile.panel * kTileRows + cell / 2]);
     const int64_t m = rows_.first + tile.number * kTileRows;
     if (last) finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, totals);
   }
@@ -3879,12 +3913,14 @@ class Contraction {
     };
     if (cut_.packs_right)
       fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, totals);
-    else if (cut_.packs_left)  // few rows: memory takes longer than asking for edges
+    else if (kFromPanels || cut_.packs_left)  // few rows: memory takes longer than asking for edges
       fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, totals);
-    else if (panel.count == 2 * N)
-      fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
-    else
-      fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, totals);
+    else if constexpr (!kFromPanels) {
+      if (panel.count == 2 * N)
+        fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
+      else
+        fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, totals);
+    }
   }
 
   const Span rows_, columns_, depth_;
@@ -3900,6 +3936,7 @@ class Contraction {
   A* left_panels_ = nullptr;
   Total* waiting_ = nullptr;
   typename Steps::What* known_ = nullptr;
+  int32_t* sums_ = nullptr;  // of the left factors in each row of the panels
   B* right_panels_ = nullptr;
 };
 
@@ -3929,12 +3966,105 @@ inline void contract(Threads team, char* shared, char* mine, Span rows, Span col
                        combine, wanted);
 }
 
-// Two whole numbers of 16 bits in 32.
-template <int N>
-inline Lanes<int32_t, N> in_pairs(Lanes<int32_t, N> low, Lanes<int32_t, N> high) {
-  using Unsigned = typename Lanes<int32_t, N>::Math;
-  return (typename Lanes<int32_t, N>::Vector)(((Unsigned)low.v & 0xffffu) | ((Unsigned)high.v << 16));
+// Words of 32 bits with what neighbouring positions of the depth have: two halves, or four bytes. Positions
+// behind the depth have 0.
+template <int kInWord>
+struct Words {
+  static constexpr uint32_t kBits = 32 / kInWord, kOnes = uint32_t(-1) >> (32 - kBits);
+  Span depth;
+
+  IN_SET Span span() const { return {0, ceil_div(depth.count(), kInWord)}; }
+  IN_SET int64_t position(int64_t word, int part) const { return depth.first + word * kInWord + part; }
+  // Where a number of so many bits stands in it; in lanes or not.
+  template <class Bits>
+  IN_SET static Bits part(Bits bits, int which) {
+    return (bits & kOnes) << (uint32_t(which) * kBits);
+  }
+};
+template <int kInWord, class Left>
+struct LeftWords : Words<kInWord> {
+  Left left;
+  int64_t whole_end;  // of the words that are full
+
+  IN_SET LeftWords(const Left& left_, Span depth_)
+      : Words<kInWord>{depth_}, left(left_), whole_end(depth_.count() / kInWord) {}
+  IN_SET int32_t whole(int64_t m, int64_t word) const { return of(m, word, kInWord); }
+  IN_SET int32_t operator()(int64_t m, int64_t word) const {
+    return of(m, word, int(smaller(kInWord, this->depth.count() - word * kInWord)));
+  }
+
+ private:
+  IN_SET int32_t of(int64_t m, int64_t word, int count) const {
+    uint32_t out = 0;
+    for (int i = 0; i < count; ++i) out |= this->part(bits(left(m, this->position(word, i))), i);
+    return int32_t(out);
+  }
+  IN_SET static uint32_t bits(int32_t number) { return uint32_t(number); }
+  IN_SET static uint32_t bits(float number) {
+    uint32_t out;
+    memcpy(&out, &number, sizeof out);
+    return out >> 16;
+  }
+};
+template <int kInWord, class V, class Right>
+struct RightWords : Words<kInWord> {
+  Right right;
+  uint32_t flipped;  // bits of each word
+
+  IN_SET RightWords(const Right& right_, Span depth_, uint32_t flipped_)
+      : Words<kInWord>{depth_}, right(right_), flipped(flipped_) {}
+  template <int N, class Active>
+  IN_SET void operator()(Lanes<int32_t, N>& values, int64_t word, int64_t n, Active active,
+                         int64_t band) const {
+    typename Lanes<int32_t, N>::Math out = {};
+    for (int i = 0; i < kInWord; ++i) {
+      Lanes<V, N> numbers = V(0);
+      if (this->position(word, i) < this->depth.end)
+        in_band(band, right, numbers, this->position(word, i), n, active);
+      const auto bits = (typename Lanes<int32_t, N>::Math)numbers.v;
+      out |= this->part(std::is_floating_point_v<V> ? bits >> 16 : bits, i);
+    }
+    values = (typename Lanes<int32_t, N>::Vector)(out ^ flipped);
+  }
+};
+// How such a contraction is cut.
+template <int N, int kInWord>
+struct CutOfWords : Cut<int32_t, int32_t, int32_t, N> {
+  IN_SET CutOfWords(Span rows, int64_t bands_, Span columns, Span depth_)
+      : Cut<int32_t, int32_t, int32_t, N>(rows, bands_, columns, Words<kInWord>{depth_}.span()) {}
+  IN_SET bool from_panels() const { return this->packs_left && !this->few_columns; }
+};
+// With room for either of two ways.
+template <class One, class Other>
+struct EitherCut {
+  One one;
+  Other other;
+  bool alone;
+
+  IN_SET EitherCut(Span rows, int64_t bands, Span columns, Span depth)
+      : one(rows, bands, columns, depth), other(rows, bands, columns, depth), alone(one.alone) {
+    other.alone = alone;
+  }
+  IN_SET int64_t right_bytes() const { return larger(one.right_bytes(), other.right_bytes()); }
+  IN_SET int64_t thread_bytes(bool several) const {
+    return larger(one.thread_bytes(several), other.thread_bytes(several));
+  }
+  IN_SET int64_t own_bytes() const { return larger(one.own_bytes(), other.own_bytes()); }
+};
+// As contract does, with words of V, int32_t or float, and a step that takes them.
+template <int N, int kInWord, class T, class V, class Threads, class Left, class Right, class Step,
+          class Finish>
+inline void contract_words(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
+                           Span depth, const Left& left, const Right& right, const Step& step,
+                           const Finish& finish, uint32_t flipped = 0) {
+  const LeftWords<kInWord, Left> left_words(left, depth);
+  const RightWords<kInWord, V, Right> right_words(right, depth, flipped);
+  const auto of_band = [=](int64_t m, int64_t n, auto active, auto sum, int64_t band)
+                           IN_SET { in_band(band, finish, m, n, active, sum); };
+  contract<N, T, int32_t, int32_t>(team, shared, mine, rows, bands, columns, left_words.span(), T(0),
+                                   left_words, right_words, step, of_band);
 }
+
 // Adds the products of both numbers of the pairs to a sum, which wraps around.
 template <int N>
 inline Lanes<int32_t, N> add_pairs(Lanes<int32_t, N> a, Lanes<int32_t, N> b, Lanes<int32_t, N> sum) {
@@ -3962,31 +4092,124 @@ inline Lanes<int32_t, N> add_pairs(Lanes<int32_t, N> a, Lanes<int32_t, N> b, Lan
 template <int N, class Threads, class Left, class Right, class Finish>
 inline void contract_pairs(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
                            Span depth, const Left& left, const Right& right, const Finish& finish) {
-  using Columns = Lanes<int32_t, N>;
-  const auto left_pair = [=](int64_t m, int64_t pair) IN_SET -> int32_t {
-    const int64_t k = depth.first + 2 * pair;
-    return int32_t((uint32_t(left(m, k)) & 0xffff) |
-                   (k + 1 < depth.end ? uint32_t(left(m, k + 1)) << 16 : 0));
-  };
-  const auto right_pair = [=](auto& values, int64_t pair, int64_t n, auto active, int64_t band) IN_SET {
-    const int64_t k = depth.first + 2 * pair;
-    Columns low, high(0);
-    in_band(band, right, low, k, n, active);
-    if (k + 1 < depth.end) in_band(band, right, high, k + 1, n, active);
-    values = in_pairs(low, high);
-  };
-  const auto of_band = [=](int64_t m, int64_t n, auto active, auto sum, int64_t band)
-                           IN_SET { in_band(band, finish, m, n, active, sum); };
-  const auto step = [](auto& sum, auto a, auto b) IN_SET { sum = add_pairs(b, Columns(a), sum); };
-  contract<N, int32_t, int32_t, int32_t>(team, shared, mine, rows, bands, columns,
-                                         {0, ceil_div(depth.count(), 2)}, 0, left_pair, right_pair, step,
-                                         of_band);
+  const auto step = [](auto& sum, auto a, auto b) IN_SET { sum = add_pairs(b, Lanes<int32_t, N>(a), sum); };
+  contract_words<N, 2, int32_t, int32_t>(team, shared, mine, rows, bands, columns, depth, left, right, step,
+                                         finish);
 }
 template <int N, class Threads, class Left, class Right, class Finish>
 inline void contract_pairs(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth,
                            const Left& left, const Right& right, const Finish& finish) {
   contract_pairs<N>(team, shared, mine, rows, 1, columns, depth, left, right, finish);
 }
+
+// Has the machine an instruction for sums of products of bytes?
+inline bool has_sums_of_bytes() {
+#if KGEN_SET_AVX512
+  return __builtin_cpu_supports("avx512vnni");
+#elif KGEN_SET_AVX2 && (defined(__clang__) || __GNUC__ >= 11)
+  return __builtin_cpu_supports("avxvnni");
+#else
+  return false;
+#endif
+}
+#if KGEN_SET_AVX2
+// The sum of products of the bytes of two words, those of `first` without a sign, is added by that
+// instruction.
+template <int N>
+inline void add_bytes(Lanes<int32_t, N>& sum, Lanes<int32_t, N> first, Lanes<int32_t, N> second) {
+#if KGEN_SET_AVX512
+  asm("{vpdpbusd %2, %1, %0|vpdpbusd %0, %1, %2}" : "+v"(sum.v) : "v"(first.v), "v"(second.v));
+#else
+  asm("%{vex%} {vpdpbusd %2, %1, %0|vpdpbusd %0, %1, %2}" : "+x"(sum.v) : "x"(first.v), "x"(second.v));
+#endif
+}
+// Where both factors have a sign, or none has, the right one is moved by kBias.
+template <bool kLeftSigned, bool kRightSigned>
+struct ByteStep {
+  static constexpr int kBias = kLeftSigned != kRightSigned ? 0 : kRightSigned ? 128 : -128;
+
+  template <int N>
+  IN_SET void operator()(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
+    if constexpr (kLeftSigned)
+      add_bytes(sum, right, left);
+    else
+      add_bytes(sum, left, right);
+  }
+  template <int N>
+  IN_SET void operator()(Lanes<int32_t, N>& sum, int32_t left, Lanes<int32_t, N> right) const {
+    operator()(sum, Lanes<int32_t, N>(left), right);
+  }
+  template <int N>
+  IN_SET static void add_left(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left) {
+    ByteStep()(sum, left, Lanes<int32_t, N>(0x01010101));
+  }
+};
+#endif
+// As contract does, sums of products of numbers that L and R hold, int8_t or uint8_t: four positions of the
+// depth at a time, where the machine can and there is much to do.
+template <int N, class L, class R, class Threads, class Left, class Right, class Finish>
+inline void contract_bytes(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
+                           Span depth, const Left& left, const Right& right, const Finish& finish) {
+#if KGEN_SET_AVX2
+  using Step = ByteStep<std::is_signed_v<L>, std::is_signed_v<R>>;
+  if (CutOfWords<N, 4>(rows, bands, columns, depth).from_panels() && has_sums_of_bytes())
+    return contract_words<N, 4, int32_t, int32_t>(team, shared, mine, rows, bands, columns, depth, left,
+                                                  right, Step(), finish, Step::kBias == 0 ? 0 : 0x80808080);
+#endif
+  contract_pairs<N>(team, shared, mine, rows, bands, columns, depth, left, right, finish);
+}
+template <int N, class L, class R, class Threads, class Left, class Right, class Finish>
+inline void contract_bytes(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth,
+                           const Left& left, const Right& right, const Finish& finish) {
+  contract_bytes<N, L, R>(team, shared, mine, rows, 1, columns, depth, left, right, finish);
+}
+template <int N>
+using CutOfBytes = EitherCut<CutOfWords<N, 2>, CutOfWords<N, 4>>;
+
+#if KGEN_SET_AVX512
+// The sum of products of the numbers in two words is added by the instruction for it.
+struct Bf16Step {
+  static constexpr int kBias = 0;
+
+  template <int N>
+  IN_SET void operator()(Lanes<float, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
+    asm("{vdpbf16ps %2, %1, %0|vdpbf16ps %0, %1, %2}" : "+v"(sum.v) : "v"(left.v), "v"(right.v));
+  }
+  template <int N>
+  IN_SET void operator()(Lanes<float, N>& sum, int32_t left, Lanes<int32_t, N> right) const {
+    operator()(sum, Lanes<int32_t, N>(left), right);
+  }
+};
+#endif
+// As contract does, sums of products of what arrays of T have: of bf16 two positions of the depth at a time,
+// where the set has the instruction and there is much to do.
+template <class T, int N, class Threads, class Left, class Right, class Finish>
+inline void contract_products(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
+                              Span depth, const Left& left, const Right& right, const Finish& finish) {
+  using V = Value<T>;
+#if KGEN_SET_AVX512
+  if constexpr (std::is_same_v<T, BF16>)
+    if (chosen_set() == 3 && CutOfWords<N, 2>(rows, bands, columns, depth).from_panels())
+      return contract_words<N, 2, float, float>(team, shared, mine, rows, bands, columns, depth, left, right,
+                                                Bf16Step(), finish);
+#endif
+  contract<N, V, V, V>(
+      team, shared, mine, rows, bands, columns, depth, V(0), left, right,
+      [](auto& sum, auto a, auto b) IN_SET { sum = multiply_add(b, a, sum); }, finish);
+}
+template <class T, int N, class Threads, class Left, class Right, class Finish>
+inline void contract_products(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth,
+                              const Left& left, const Right& right, const Finish& finish) {
+  contract_products<T, N>(team, shared, mine, rows, 1, columns, depth, left, right, finish);
+}
+template <class T, int N>
+struct CutOfProducts : Cut<Value<T>, Value<T>, Value<T>, N> {
+  using Cut<Value<T>, Value<T>, Value<T>, N>::Cut;
+};
+template <int N>
+struct CutOfProducts<BF16, N> : EitherCut<Cut<float, float, float, N>, CutOfWords<N, 2>> {
+  using EitherCut<Cut<float, float, float, N>, CutOfWords<N, 2>>::EitherCut;
+};
 
 }  // namespace KGEN_SET
 }  // namespace kgen_openmp

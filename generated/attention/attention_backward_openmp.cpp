@@ -30,15 +30,15 @@
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define ATTENTION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                     \
+#define ATTENTION_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                     \
   extern "C" int64_t attention_backward_##NAME##_openmp_workspace(int64_t B, int64_t H, int64_t S,        \
                                                                   int64_t D, int64_t R) {                 \
-    BY_SET(return workspace_of_attention_backward(B, H, S, D, R))                                         \
+    BY_SET(return workspace_of_attention_backward<T>(B, H, S, D, R))                                      \
   }                                                                                                       \
   extern "C" int attention_backward_##NAME##_openmp(                                                      \
       const STORED* q, const STORED* k, const STORED* v, const STORED* o, const STORED* d_o, float scale, \
@@ -48,8 +48,8 @@
                                                workspace, workspace_bytes))                               \
   }
 ATTENTION_BACKWARD_FUNCTIONS(f32, float, float)
-ATTENTION_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
-ATTENTION_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
+ATTENTION_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
+ATTENTION_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* attention_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
@@ -63,7 +63,7 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-template <int kD>
+template <class T, int kD>
 struct AttentionBackwardWorkspace {
   int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
       sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
@@ -82,9 +82,9 @@ struct AttentionBackwardWorkspace {
     sum_d_o_o_per_s_bh = reserve(thread_bytes, S, 4);
     s_at_hand = reserve(thread_bytes, R, 4);
     sum_q_k_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
     sum_d_o_v_here_own_panels =
-        reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, S}, 1, {0, R}, {0, kD}).own_bytes(), 1);
     sum_k_p_v_share_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, kD}, {0, R}).own_bytes(), 1);
     sum_q_p_v_share_here_own_panels =
@@ -101,7 +101,7 @@ template <class T, int kD>
 void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, const Stored<T>* o,
                         const Stored<T>* d_o, float scale, Stored<T>* d_q, Stored<T>* d_k, Stored<T>* d_v,
                         int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                        const AttentionBackwardWorkspace<kD>& space, char* workspace, int64_t threads) {
+                        const AttentionBackwardWorkspace<T, kD>& space, char* workspace, int64_t threads) {
   (void)D;
   if (R >= 32) {
     const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
@@ -123,28 +123,22 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
         for (int64_t s_index_first = 0; s_index_first < S; s_index_first += s_index_part) {
           const int64_t s_index_end = smaller(s_index_first + s_index_part, S);
           // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-          contract<kLanes32, float, float, float>(
+          contract_products<T, kLanes32>(
               each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, kD},
-              0.0f,
               [=](int64_t s_index, int64_t d)
                   IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
               [=](auto& right, int64_t d, int64_t r, auto active)
                   IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
-              [=](auto& sum_q_k_here, auto left, auto right)
-                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
               });
           // Tiles of s_index x r stay in registers while they go down d: sum_d_o_v_here.
-          contract<kLanes32, float, float, float>(
+          contract_products<T, kLanes32>(
               each_alone(), nullptr, sum_d_o_v_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, kD},
-              0.0f,
               [=](int64_t s_index, int64_t d)
                   IN_SET -> float { return to_value<T>(d_o[(bh * S + s_index) * kD + d]); },
               [=](auto& right, int64_t d, int64_t r, auto active)
                   IN_SET { right = to_value<T>(load_every(&v[(bh * R + r) * kD + d], kD, active)); },
-              [=](auto& sum_d_o_v_here, auto left, auto right)
-                  IN_SET { sum_d_o_v_here = multiply_add(right, left, sum_d_o_v_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_d_o_v_here)
                   IN_SET { store(&sum_d_o_v[s_index * R + r], active, sum_d_o_v_here); });
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {
@@ -459,7 +453,7 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace<64> space(B, H, S, D, R);
+      const AttentionBackwardWorkspace<T, 64> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status != 0) return memory.status;
       attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
@@ -475,7 +469,7 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   }
   if (D == 128) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace<128> space(B, H, S, D, R);
+      const AttentionBackwardWorkspace<T, 128> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status != 0) return memory.status;
       attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
@@ -493,16 +487,17 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{10, B}, {11, H}, {12, S}, {13, D}, {14, R}})) return -status;
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max(bytes_of_team(AttentionBackwardWorkspace<64>(B, H, S, D, R)),
+    return std::max(bytes_of_team(AttentionBackwardWorkspace<T, 64>(B, H, S, D, R)),
                     bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R)));
   }
   if (D == 128) {
-    return std::max(bytes_of_team(AttentionBackwardWorkspace<128>(B, H, S, D, R)),
+    return std::max(bytes_of_team(AttentionBackwardWorkspace<T, 128>(B, H, S, D, R)),
                     bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R)));
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);

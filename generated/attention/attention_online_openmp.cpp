@@ -25,13 +25,13 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 extern "C" int64_t attention_online_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
-  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
+  BY_SET(return workspace_of_attention_online<float>(B, H, S, D, R))
 }
 extern "C" int attention_online_f32_openmp(float scale, const float* q, const float* k, const float* v,
                                            float* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
@@ -41,7 +41,7 @@ extern "C" int attention_online_f32_openmp(float scale, const float* q, const fl
 
 extern "C" int64_t attention_online_bf16_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                           int64_t R) {
-  BY_SET(return workspace_of_attention_online(B, H, S, D, R))
+  BY_SET(return workspace_of_attention_online<BF16>(B, H, S, D, R))
 }
 extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, const uint16_t* k,
                                             const uint16_t* v, uint16_t* o, int64_t B, int64_t H, int64_t S,
@@ -61,6 +61,7 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct AttentionOnlineD64Workspace {
   int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads, thread_bytes = 0,
                                                                                          bytes = 0;
@@ -70,9 +71,9 @@ struct AttentionOnlineD64Workspace {
     acc = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
     s = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
     p = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
-    sum_q_k_here_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(768, 384)}, 1, {0, 64}, {0, 64}).own_bytes(), 1);
+    sum_q_k_here_own_panels =
+        reserve(thread_bytes,
+                CutOfProducts<T, kLanes32>({0, columns_of(768, 384)}, 1, {0, 64}, {0, 64}).own_bytes(), 1);
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(768, 384)}, 1, {0, 64}, {0, 64}).own_bytes(), 1);
@@ -85,7 +86,7 @@ struct AttentionOnlineD64Workspace {
 template <class T>
 void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                           Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                          const AttentionOnlineD64Workspace& space, char* workspace, int64_t threads) {
+                          const AttentionOnlineD64Workspace<T>& space, char* workspace, int64_t threads) {
   (void)D;
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(768, 384));
@@ -104,15 +105,13 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
           alignas(64) float l[384];
           for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
             // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-            contract<kLanes32, float, float, float>(
+            contract_products<T, kLanes32>(
                 each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end},
-                {j * 64, smaller(j * 64 + 64, R)}, {0, 64}, 0.0f,
+                {j * 64, smaller(j * 64 + 64, R)}, {0, 64},
                 [=](int64_t s_index, int64_t d)
                     IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
                 [=](auto& right, int64_t d, int64_t r, auto active)
                     IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
-                [=](auto& sum_q_k_here, auto left, auto right)
-                    IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
                 [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                   store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
                         choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));
@@ -261,6 +260,7 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 }
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct AttentionOnlineD128Workspace {
   int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads,
       thread_bytes = 0, bytes = 0;
@@ -271,9 +271,9 @@ struct AttentionOnlineD128Workspace {
     s = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
     p = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
     acc_per_s_d_bh = reserve(thread_bytes, 128, 4);
-    sum_q_k_here_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(1024, 384)}, 1, {0, 64}, {0, 128}).own_bytes(), 1);
+    sum_q_k_here_own_panels =
+        reserve(thread_bytes,
+                CutOfProducts<T, kLanes32>({0, columns_of(1024, 384)}, 1, {0, 64}, {0, 128}).own_bytes(), 1);
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(1024, 384)}, 1, {0, 128}, {0, 64}).own_bytes(), 1);
@@ -286,7 +286,7 @@ struct AttentionOnlineD128Workspace {
 template <class T>
 void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
                            Stored<T>* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R,
-                           const AttentionOnlineD128Workspace& space, char* workspace, int64_t threads) {
+                           const AttentionOnlineD128Workspace<T>& space, char* workspace, int64_t threads) {
   (void)D;
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(1024, 384));
@@ -305,15 +305,13 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
           alignas(64) float l[384];
           for (int64_t j = 0; j < larger(1, ceil_div(R, 64)); ++j) {
             // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-            contract<kLanes32, float, float, float>(
+            contract_products<T, kLanes32>(
                 each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end},
-                {j * 64, smaller(j * 64 + 64, R)}, {0, 128}, 0.0f,
+                {j * 64, smaller(j * 64 + 64, R)}, {0, 128},
                 [=](int64_t s_index, int64_t d)
                     IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
                 [=](auto& right, int64_t d, int64_t r, auto active)
                     IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
-                [=](auto& sum_q_k_here, auto left, auto right)
-                    IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
                 [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                   store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
                         choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));
@@ -474,14 +472,14 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionOnlineD64Workspace space(B, H, S, D, R);
+    const AttentionOnlineD64Workspace<T> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
     attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
-    const AttentionOnlineD128Workspace space(B, H, S, D, R);
+    const AttentionOnlineD128Workspace<T> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
     attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
@@ -491,12 +489,13 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionOnlineD64Workspace(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionOnlineD128Workspace(B, H, S, D, R));
+  if (D == 64) return bytes_of_team(AttentionOnlineD64Workspace<T>(B, H, S, D, R));
+  if (D == 128) return bytes_of_team(AttentionOnlineD128Workspace<T>(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

@@ -25,15 +25,15 @@
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define ATTENTION_FUNCTIONS(NAME, STORED, T)                                                                 \
+#define ATTENTION_FUNCTIONS(NAME, T, STORED)                                                                 \
   extern "C" int64_t attention_##NAME##_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,         \
                                                          int64_t R) {                                        \
-    BY_SET(return workspace_of_attention(B, H, S, D, R))                                                     \
+    BY_SET(return workspace_of_attention<T>(B, H, S, D, R))                                                  \
   }                                                                                                          \
   extern "C" int attention_##NAME##_openmp(const STORED* q, const STORED* k, const STORED* v, float scale,   \
                                            STORED* o, int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, \
@@ -41,8 +41,8 @@
     BY_SET(return launch_attention<T>(q, k, v, scale, o, B, H, S, D, R, workspace, workspace_bytes))         \
   }
 ATTENTION_FUNCTIONS(f32, float, float)
-ATTENTION_FUNCTIONS(bf16, uint16_t, BF16)
-ATTENTION_FUNCTIONS(f16, uint16_t, F16)
+ATTENTION_FUNCTIONS(bf16, BF16, uint16_t)
+ATTENTION_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* attention_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
@@ -56,7 +56,7 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-template <int kD>
+template <class T, int kD>
 struct AttentionWorkspace {
   int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
       most_threads, thread_bytes = 0, bytes = 0;
@@ -66,9 +66,9 @@ struct AttentionWorkspace {
     s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     p_per_s_r_bh = reserve(thread_bytes, R, 4);
     s_at_hand = reserve(thread_bytes, R, 4);
-    sum_q_k_here_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, kD}).own_bytes(), 1);
+    sum_q_k_here_own_panels =
+        reserve(thread_bytes,
+                CutOfProducts<T, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, R}, {0, kD}).own_bytes(), 1);
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, kD}, {0, R}).own_bytes(), 1);
@@ -80,7 +80,7 @@ struct AttentionWorkspace {
 
 template <class T, int kD>
 void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float scale, Stored<T>* o,
-               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, const AttentionWorkspace<kD>& space,
+               int64_t B, int64_t H, int64_t S, int64_t D, int64_t R, const AttentionWorkspace<T, kD>& space,
                char* workspace, int64_t threads) {
   (void)D;
   if (S >= 32) {
@@ -100,15 +100,13 @@ void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float
           const bool again = bh_before == bh;
           bh_before = bh;
           // Tiles of s_index x r stay in registers while they go down d: sum_q_k_here.
-          contract<kLanes32, float, float, float>(
+          contract_products<T, kLanes32>(
               each_alone(again), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R},
-              {0, kD}, 0.0f,
+              {0, kD},
               [=](int64_t s_index, int64_t d)
                   IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
               [=](auto& right, int64_t d, int64_t r, auto active)
                   IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
-              [=](auto& sum_q_k_here, auto left, auto right)
-                  IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
               });
@@ -219,14 +217,14 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionWorkspace<64> space(B, H, S, D, R);
+    const AttentionWorkspace<T, 64> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
     attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
     return 0;
   }
   if (D == 128) {
-    const AttentionWorkspace<128> space(B, H, S, D, R);
+    const AttentionWorkspace<T, 128> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
     attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
@@ -236,12 +234,13 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionWorkspace<64>(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionWorkspace<128>(B, H, S, D, R));
+  if (D == 64) return bytes_of_team(AttentionWorkspace<T, 64>(B, H, S, D, R));
+  if (D == 128) return bytes_of_team(AttentionWorkspace<T, 128>(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

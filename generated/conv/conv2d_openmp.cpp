@@ -21,7 +21,7 @@
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -52,10 +52,10 @@ struct Conv2dWorkspace {
     const int64_t P = floor_div(H + 2 - 3, 2) + 1;
     const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
     s_panels = reserve(
-        bytes, Cut<float, float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).right_bytes(), 1);
-    s_own_panels = reserve(
-        thread_bytes,
-        Cut<float, float, float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
+        bytes, CutOfProducts<float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).right_bytes(), 1);
+    s_own_panels =
+        reserve(thread_bytes,
+                CutOfProducts<float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -73,8 +73,8 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
             char* const s_own_panels =
                 workspace + space.threads + thread_number() * space.thread_bytes + space.s_own_panels;
             // Tiles of o x q stay in registers while they go down at: s.
-            contract<kLanes32, float, float, float>(
-                all_threads(), s_panels, s_own_panels, {0, O}, B * P, {0, Q}, {0, C * 3 * 3}, 0.0f,
+            contract_products<float, kLanes32>(
+                all_threads(), s_panels, s_own_panels, {0, O}, B * P, {0, Q}, {0, C * 3 * 3},
                 [=](int64_t o, int64_t at) IN_SET -> float {
                   const int64_t c = at / (3 * 3);
                   const int64_t i = at / 3 % 3;
@@ -92,7 +92,6 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
                                                 2 * q + j - 1, W, active, 0.0f)
                                : 0.0f);
                 },
-                [=](auto& s, auto left, auto right) IN_SET { s = multiply_add(right, left, s); },
                 [=](int64_t o, int64_t q, auto active, auto s, int64_t band) IN_SET {
                   const int64_t b = band / P;
                   const int64_t p = band % P;

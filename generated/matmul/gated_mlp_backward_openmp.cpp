@@ -41,7 +41,7 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -87,17 +87,17 @@ struct GatedMlpBackwardWorkspace {
     sum_d_hidden_share_along_m_part = reserve(bytes, M_shares * K * H, 4);
     sum_d_hidden_along_m_part = reserve(bytes, M_shares * K * H, 4);
     d_hidden_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
     d_hidden_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
     sum_x_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     sum_x_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     sum_x_along_k_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     sum_x_along_k_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     sum_d_z_hidden_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_hidden_own_panels = reserve(
@@ -132,13 +132,11 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
       char* const d_hidden_here_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
       // Tiles of m x h stay in registers while they go down n: d_hidden_here.
-      contract<kLanes32, float, float, float>(
-          all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N}, 0.0f,
+      contract_products<float, kLanes32>(
+          all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
           [=](int64_t m, int64_t n) IN_SET -> float { return d_z[m * N + n]; },
           [=](auto& right, int64_t n, int64_t h, auto active)
               IN_SET { right = load_every(&down[h * N + n], N, active); },
-          [=](auto& d_hidden_here, auto left, auto right)
-              IN_SET { d_hidden_here = multiply_add(right, left, d_hidden_here); },
           [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
               IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
     });
@@ -171,13 +169,11 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
     char* const sum_x_here_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_here_panels, sum_x_here_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+    contract_products<float, kLanes32>(
+        all_threads(), sum_x_here_panels, sum_x_here_own_panels, {0, M}, {0, H}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = load(&gate[k * H + h], active); },
-        [=](auto& sum_x_here, auto left, auto right)
-            IN_SET { sum_x_here = multiply_add(right, left, sum_x_here); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_here) IN_SET {
           store(&value_sum_x[m * H + h], active, sum_x_here * sigmoid(sum_x_here));
           store(&sigmoid_sum_x[m * H + h], active, sigmoid(sum_x_here));
@@ -190,12 +186,10 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
                                                 thread_number() * space.thread_bytes +
                                                 space.sum_x_along_k_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_along_k_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+    contract_products<float, kLanes32>(
+        all_threads(), sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, {0, M}, {0, H}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t h, auto active) IN_SET { right = load(&up[k * H + h], active); },
-        [=](auto& sum_x_along_k_here, auto left, auto right)
-            IN_SET { sum_x_along_k_here = multiply_add(right, left, sum_x_along_k_here); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_along_k_here)
             IN_SET { store(&sum_x_along_k[m * H + h], active, sum_x_along_k_here); });
   });

@@ -26,7 +26,7 @@
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -58,13 +58,13 @@ struct GatedMlpWorkspace {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
     v_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     v_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     sum_x_up_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
     sum_x_up_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     sum_hidden_down_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
     sum_hidden_down_own_panels = reserve(
@@ -85,12 +85,11 @@ void gated_mlp(const float* x, const float* gate, const float* up, const float* 
     char* const v_here_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.v_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: v_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+    contract_products<float, kLanes32>(
+        all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, H}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = load(&gate[k * H + h], active); },
-        [=](auto& v_here, auto left, auto right) IN_SET { v_here = multiply_add(right, left, v_here); },
         [=](int64_t m, int64_t h, auto active, auto v_here) IN_SET { store(&v[m * H + h], active, v_here); });
   });
   char* const sum_x_up_panels = workspace + space.sum_x_up_panels;
@@ -98,11 +97,10 @@ void gated_mlp(const float* x, const float* gate, const float* up, const float* 
     char* const sum_x_up_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_up_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_up.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_up_panels, sum_x_up_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+    contract_products<float, kLanes32>(
+        all_threads(), sum_x_up_panels, sum_x_up_own_panels, {0, M}, {0, H}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t h, auto active) IN_SET { right = load(&up[k * H + h], active); },
-        [=](auto& sum_x_up, auto left, auto right) IN_SET { sum_x_up = multiply_add(right, left, sum_x_up); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_up) IN_SET {
           store(&hidden[m * H + h], active,
                 load(&v[m * H + h], active) * sigmoid(load(&v[m * H + h], active)) * sum_x_up);

@@ -21,7 +21,7 @@
 #include "gram_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,9 +47,9 @@ struct GramWorkspace {
   int64_t sum_x_x_panels, sum_x_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit GramWorkspace(int64_t M, int64_t K) {
     sum_x_x_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, M}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, M}, {0, K}).right_bytes(), 1);
     sum_x_x_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, M}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, M}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -65,12 +65,11 @@ void gram(const float* x, float* z, int64_t M, int64_t K, const GramWorkspace& s
       char* const sum_x_x_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_x_own_panels;
       // Tiles of m x n stay in registers while they go down k: sum_x_x.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_x_x_panels, sum_x_x_own_panels, {0, M}, {0, M}, {0, K}, 0.0f,
+      contract_products<float, kLanes32>(
+          all_threads(), sum_x_x_panels, sum_x_x_own_panels, {0, M}, {0, M}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
           [=](auto& right, int64_t k, int64_t n, auto active)
               IN_SET { right = load_every(&x[n * K + k], K, active); },
-          [=](auto& sum_x_x, auto left, auto right) IN_SET { sum_x_x = multiply_add(right, left, sum_x_x); },
           [=](int64_t m, int64_t n, auto active, auto sum_x_x)
               IN_SET { store_around(&z[m * M + n], active, sum_x_x, around_caches); });
       if (around_caches) finish_stores();

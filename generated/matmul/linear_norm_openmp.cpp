@@ -26,7 +26,7 @@
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -60,9 +60,9 @@ struct LinearNormWorkspace {
     sum_v_squared_per_m = reserve(bytes, M, 4);
     sum_v_squared_part = reserve(bytes, N_shares * M, 4);
     sum_x_w_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_w_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -83,13 +83,11 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
       char* const sum_x_w_here_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
       // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+      contract_products<float, kLanes32>(
+          all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
           [=](auto& right, int64_t k, int64_t n, auto active)
               IN_SET { right = load_every(&w[n * K + k], K, active); },
-          [=](auto& sum_x_w_here, auto left, auto right)
-              IN_SET { sum_x_w_here = multiply_add(right, left, sum_x_w_here); },
           [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
               IN_SET { store(&v[m * N + n], active, sum_x_w_here + load(&residual[m * N + n], active)); });
     });

@@ -21,12 +21,12 @@
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 extern "C" int64_t linear_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_linear(M, K, N))
+  BY_SET(return workspace_of_linear<float>(M, K, N))
 }
 extern "C" int linear_f32_openmp(const float* x, const float* w, const float* bias, float* z, int64_t M,
                                  int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
@@ -34,7 +34,7 @@ extern "C" int linear_f32_openmp(const float* x, const float* w, const float* bi
 }
 
 extern "C" int64_t linear_bf16_openmp_workspace(int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_linear(M, K, N))
+  BY_SET(return workspace_of_linear<BF16>(M, K, N))
 }
 extern "C" int linear_bf16_openmp(const uint16_t* x, const uint16_t* w, const float* bias, uint16_t* z,
                                   int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
@@ -53,13 +53,13 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct LinearWorkspace {
   int64_t sum_x_w_panels, sum_x_w_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit LinearWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_w_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_w_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_x_w_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_w_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -68,7 +68,7 @@ struct LinearWorkspace {
 
 template <class T>
 void linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>* z, int64_t M, int64_t K,
-            int64_t N, const LinearWorkspace& space, char* workspace, int64_t threads) {
+            int64_t N, const LinearWorkspace<T>& space, char* workspace, int64_t threads) {
   if (M >= 32) {
     const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
     char* const sum_x_w_panels = workspace + space.sum_x_w_panels;
@@ -76,12 +76,11 @@ void linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>
       char* const sum_x_w_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_own_panels;
       // Tiles of m x n stay in registers while they go down k: sum_x_w.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_x_w_panels, sum_x_w_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+      contract_products<T, kLanes32>(
+          all_threads(), sum_x_w_panels, sum_x_w_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
           [=](auto& right, int64_t k, int64_t n, auto active)
               IN_SET { right = to_value<T>(load_every(&w[n * K + k], K, active)); },
-          [=](auto& sum_x_w, auto left, auto right) IN_SET { sum_x_w = multiply_add(right, left, sum_x_w); },
           [=](int64_t m, int64_t n, auto active, auto sum_x_w) IN_SET {
             store_around(&z[m * N + n], active, to_stored<T>(sum_x_w + load(&bias[n], active)),
                          around_caches);
@@ -121,7 +120,7 @@ int launch_linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Sto
   const Array arrays[] = {{1, x, {M, K}}, {2, w, {N, K}}, {3, bias, {N}}, {4, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  const LinearWorkspace space(M, K, N);
+  const LinearWorkspace<T> space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
   linear<T>(x, w, bias, z, M, K, N, space, memory.data, memory.threads);
@@ -129,10 +128,11 @@ int launch_linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Sto
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_linear(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(LinearWorkspace(M, K, N));
+  return bytes_of_team(LinearWorkspace<T>(M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -28,7 +28,7 @@
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -60,13 +60,13 @@ struct LoraWorkspace {
     low = reserve(bytes, M * R, 4);
     sum_x_w = reserve(bytes, M * N, 4);
     low_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, R}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, R}, {0, K}).right_bytes(), 1);
     low_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, R}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, R}, {0, K}).thread_bytes(false), 1);
     sum_x_w_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_w_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     sum_low_up_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, R}).right_bytes(), 1);
     sum_low_up_own_panels = reserve(
@@ -88,13 +88,11 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
       char* const low_here_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.low_here_own_panels;
       // Tiles of m x r stay in registers while they go down k: low_here.
-      contract<kLanes32, float, float, float>(
-          all_threads(), low_here_panels, low_here_own_panels, {0, M}, {0, R}, {0, K}, 0.0f,
+      contract_products<float, kLanes32>(
+          all_threads(), low_here_panels, low_here_own_panels, {0, M}, {0, R}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
           [=](auto& right, int64_t k, int64_t r, auto active)
               IN_SET { right = load_every(&down[r * K + k], K, active); },
-          [=](auto& low_here, auto left, auto right)
-              IN_SET { low_here = multiply_add(right, left, low_here); },
           [=](int64_t m, int64_t r, auto active, auto low_here)
               IN_SET { store(&low[m * R + r], active, low_here); });
     });
@@ -127,13 +125,11 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
       char* const sum_x_w_here_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
       // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+      contract_products<float, kLanes32>(
+          all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
           [=](auto& right, int64_t k, int64_t n, auto active)
               IN_SET { right = load_every(&w[n * K + k], K, active); },
-          [=](auto& sum_x_w_here, auto left, auto right)
-              IN_SET { sum_x_w_here = multiply_add(right, left, sum_x_w_here); },
           [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
               IN_SET { store(&sum_x_w[m * N + n], active, sum_x_w_here); });
     });

@@ -31,7 +31,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -60,23 +60,24 @@ extern "C" int matmul_activation_backward_identity_bf16_openmp(const uint16_t* x
                                                                        K, N, workspace, workspace_bytes))}
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, STORED, KERNEL, T)                                 \
+#define MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(NAME, SPACE, T, STORED, KERNEL)                                 \
   extern "C" int64_t matmul_activation_backward_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) { \
     BY_SET(return workspace_of_matmul_activation_backward_relu_f32<                                          \
-           SPACE, MatmulActivationBackwardReluInPartWorkspace>(M, K, N))                                     \
+           SPACE<T>, MatmulActivationBackwardReluInPartWorkspace<T>>(M, K, N))                               \
   }                                                                                                          \
   extern "C" int matmul_activation_backward_##NAME##_openmp(                                                 \
       const STORED* x, const STORED* y, const float* bias, const STORED* d_z, STORED* d_x, STORED* d_y,      \
       float* d_bias, int64_t M, int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {            \
-    BY_SET(return launch_matmul_activation_backward_relu_f32<SPACE,                                          \
-                                                             MatmulActivationBackwardReluInPartWorkspace>(   \
-        x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,                              \
-        matmul_activation_backward_##KERNEL<T>, matmul_activation_backward_##KERNEL##_in_part<T>))           \
+    BY_SET(                                                                                                  \
+        return launch_matmul_activation_backward_relu_f32<SPACE<T>,                                          \
+                                                          MatmulActivationBackwardReluInPartWorkspace<T>>(   \
+            x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, workspace, workspace_bytes,                          \
+            matmul_activation_backward_##KERNEL<T>, matmul_activation_backward_##KERNEL##_in_part<T>))       \
   }
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, MatmulActivationBackwardReluWorkspace, float, relu, float)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, uint16_t, relu, BF16)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, gelu, float)
-MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, uint16_t, gelu, BF16)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_f32, MatmulActivationBackwardReluWorkspace, float, float, relu)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(relu_bf16, MatmulActivationBackwardReluWorkspace, BF16, uint16_t, relu)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorkspace, float, float, gelu)
+MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, BF16, uint16_t, gelu)
 
 extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
@@ -312,6 +313,7 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
 }
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MatmulActivationBackwardReluWorkspace {
   int64_t sum_x_y, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
       sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, sum_d_z_x_slope_x_panels,
@@ -322,9 +324,9 @@ struct MatmulActivationBackwardReluWorkspace {
     sum_x_y = reserve(bytes, M * N, 4);
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
     sum_x_y_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_here_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     sum_d_z_y_slope_x_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
     sum_d_z_y_slope_x_own_panels = reserve(
@@ -343,7 +345,7 @@ template <class T>
 void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
                                      int64_t M, int64_t K, int64_t N,
-                                     const MatmulActivationBackwardReluWorkspace& space, char* workspace,
+                                     const MatmulActivationBackwardReluWorkspace<T>& space, char* workspace,
                                      int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
@@ -354,13 +356,11 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
     char* const sum_x_y_here_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y_here, auto left, auto right)
-            IN_SET { sum_x_y_here = multiply_add(right, left, sum_x_y_here); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y_here)
             IN_SET { store(&sum_x_y[m * N + n], active, sum_x_y_here); });
   });
@@ -501,15 +501,15 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
 }
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MatmulActivationBackwardReluInPartWorkspace {
   int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     slope_x = reserve(bytes, M * N, 4);
     v = reserve(bytes, M * N, 4);
-    sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_x_y_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -521,7 +521,7 @@ template <class T>
 void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                              const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                              float* d_bias, int64_t M, int64_t K, int64_t N,
-                                             const MatmulActivationBackwardReluInPartWorkspace& space,
+                                             const MatmulActivationBackwardReluInPartWorkspace<T>& space,
                                              char* workspace, int64_t threads) {
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
@@ -530,12 +530,11 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y)
             IN_SET { store(&v[m * N + n], active, sum_x_y + load(&bias[n], active)); });
   });
@@ -604,6 +603,7 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
 }
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MatmulActivationBackwardGeluWorkspace {
   int64_t slope_x, sum_d_z_slope_x_part, sum_d_z_slope_x_per_n, sum_d_z_slope_x_in_block_per_n,
       sum_x_y_here_panels, sum_x_y_here_own_panels, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
@@ -617,9 +617,9 @@ struct MatmulActivationBackwardGeluWorkspace {
     sum_d_z_slope_x_per_n = reserve(thread_bytes, N, 4);
     sum_d_z_slope_x_in_block_per_n = reserve(thread_bytes, N, 4);
     sum_x_y_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_here_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     sum_d_z_x_slope_x_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_x_slope_x_own_panels = reserve(
@@ -638,7 +638,7 @@ template <class T>
 void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                      const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y, float* d_bias,
                                      int64_t M, int64_t K, int64_t N,
-                                     const MatmulActivationBackwardGeluWorkspace& space, char* workspace,
+                                     const MatmulActivationBackwardGeluWorkspace<T>& space, char* workspace,
                                      int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
@@ -649,13 +649,11 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
     char* const sum_x_y_here_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y_here, auto left, auto right)
-            IN_SET { sum_x_y_here = multiply_add(right, left, sum_x_y_here); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y_here) IN_SET {
           const auto v = sum_x_y_here + load(&bias[n], active);
           store(&slope_x[m * N + n], active,
@@ -852,7 +850,7 @@ template <class T>
 void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>* y, const float* bias,
                                              const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_y,
                                              float* d_bias, int64_t M, int64_t K, int64_t N,
-                                             const MatmulActivationBackwardReluInPartWorkspace& space,
+                                             const MatmulActivationBackwardReluInPartWorkspace<T>& space,
                                              char* workspace, int64_t threads) {
   float* const slope_x = reinterpret_cast<float*>(workspace + space.slope_x);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
@@ -861,12 +859,11 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y)
             IN_SET { store(&v[m * N + n], active, sum_x_y + load(&bias[n], active)); });
   });

@@ -20,27 +20,27 @@
 #include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_ACTIVATION_FUNCTIONS(NAME, STORED, KERNEL, T)                                            \
+#define MATMUL_ACTIVATION_FUNCTIONS(NAME, T, STORED, KERNEL)                                            \
   extern "C" int64_t matmul_activation_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {     \
-    BY_SET(return workspace_of_matmul_activation(M, K, N))                                              \
+    BY_SET(return workspace_of_matmul_activation<T>(M, K, N))                                           \
   }                                                                                                     \
   extern "C" int matmul_activation_##NAME##_openmp(const STORED* x, const STORED* y, const float* bias, \
                                                    STORED* z, int64_t M, int64_t K, int64_t N,          \
                                                    void* workspace, int64_t workspace_bytes) {          \
-    BY_SET(return launch_matmul_activation<MatmulActivationIdentityWorkspace>(                          \
+    BY_SET(return launch_matmul_activation<MatmulActivationIdentityWorkspace<T>>(                       \
         x, y, bias, z, M, K, N, workspace, workspace_bytes, matmul_activation_##KERNEL<T>))             \
   }
-MATMUL_ACTIVATION_FUNCTIONS(identity_f32, float, identity, float)
-MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, uint16_t, identity, BF16)
-MATMUL_ACTIVATION_FUNCTIONS(relu_f32, float, relu, float)
-MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, uint16_t, relu, BF16)
-MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, float, gelu, float)
-MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, uint16_t, gelu, BF16)
+MATMUL_ACTIVATION_FUNCTIONS(identity_f32, float, float, identity)
+MATMUL_ACTIVATION_FUNCTIONS(identity_bf16, BF16, uint16_t, identity)
+MATMUL_ACTIVATION_FUNCTIONS(relu_f32, float, float, relu)
+MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, BF16, uint16_t, relu)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, float, float, gelu)
+MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, BF16, uint16_t, gelu)
 
 extern "C" const char* matmul_activation_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
@@ -54,13 +54,13 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MatmulActivationIdentityWorkspace {
   int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulActivationIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_x_y_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -70,7 +70,7 @@ struct MatmulActivationIdentityWorkspace {
 template <class T>
 void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
                                 int64_t M, int64_t K, int64_t N,
-                                const MatmulActivationIdentityWorkspace& space, char* workspace,
+                                const MatmulActivationIdentityWorkspace<T>& space, char* workspace,
                                 int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
@@ -78,12 +78,11 @@ void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const fl
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(v), around_caches);
@@ -94,20 +93,20 @@ void matmul_activation_identity(const Stored<T>* x, const Stored<T>* y, const fl
 
 template <class T>
 void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                            int64_t M, int64_t K, int64_t N, const MatmulActivationIdentityWorkspace& space,
-                            char* workspace, int64_t threads) {
+                            int64_t M, int64_t K, int64_t N,
+                            const MatmulActivationIdentityWorkspace<T>& space, char* workspace,
+                            int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(maximum(v, 0.0f)), around_caches);
@@ -118,20 +117,20 @@ void matmul_activation_relu(const Stored<T>* x, const Stored<T>* y, const float*
 
 template <class T>
 void matmul_activation_gelu(const Stored<T>* x, const Stored<T>* y, const float* bias, Stored<T>* z,
-                            int64_t M, int64_t K, int64_t N, const MatmulActivationIdentityWorkspace& space,
-                            char* workspace, int64_t threads) {
+                            int64_t M, int64_t K, int64_t N,
+                            const MatmulActivationIdentityWorkspace<T>& space, char* workspace,
+                            int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           const auto v = sum_x_y + load(&bias[n], active);
           store_around(&z[m * N + n], active, to_stored<T>(0.5f * v * (1.0f + erf(v * 0.70710677f))),
@@ -157,10 +156,11 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_matmul_activation(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulActivationIdentityWorkspace(M, K, N));
+  return bytes_of_team(MatmulActivationIdentityWorkspace<T>(M, K, N));
 }
 
 }  // namespace KGEN_SET

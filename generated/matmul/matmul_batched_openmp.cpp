@@ -20,12 +20,12 @@
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 extern "C" int64_t matmul_batched_f32_openmp_workspace(int64_t B, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_batched(B, M, K, N))
+  BY_SET(return workspace_of_matmul_batched<float>(B, M, K, N))
 }
 extern "C" int matmul_batched_f32_openmp(const float* x, const float* y, float* z, int64_t B, int64_t M,
                                          int64_t K, int64_t N, void* workspace, int64_t workspace_bytes) {
@@ -33,7 +33,7 @@ extern "C" int matmul_batched_f32_openmp(const float* x, const float* y, float* 
 }
 
 extern "C" int64_t matmul_batched_bf16_openmp_workspace(int64_t B, int64_t M, int64_t K, int64_t N) {
-  BY_SET(return workspace_of_matmul_batched(B, M, K, N))
+  BY_SET(return workspace_of_matmul_batched<BF16>(B, M, K, N))
 }
 extern "C" int matmul_batched_bf16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t B,
                                           int64_t M, int64_t K, int64_t N, void* workspace,
@@ -53,14 +53,14 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MatmulBatchedWorkspace {
   int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulBatchedWorkspace(int64_t B, int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_own_panels =
-        reserve(thread_bytes,
-                Cut<float, float, float, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, CutOfProducts<T, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_own_panels = reserve(
+        thread_bytes, CutOfProducts<T, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -69,19 +69,18 @@ struct MatmulBatchedWorkspace {
 
 template <class T>
 void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t B, int64_t M, int64_t K,
-                    int64_t N, const MatmulBatchedWorkspace& space, char* workspace, int64_t threads) {
+                    int64_t N, const MatmulBatchedWorkspace<T>& space, char* workspace, int64_t threads) {
   const bool around_caches = B * M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(K, N, B * M) > 131072, threads, [&]() IN_SET {
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of bm x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, B * M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, B * M}, {0, N}, {0, K},
         [=](int64_t bm, int64_t k) IN_SET -> float { return to_value<T>(x[bm * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t bm, int64_t n, auto active, auto sum_x_y)
             IN_SET { store_around(&z[bm * N + n], active, to_stored<T>(sum_x_y), around_caches); });
     if (around_caches) finish_stores();
@@ -96,7 +95,7 @@ int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
   const Array arrays[] = {{1, x, {B, M, K}}, {2, y, {K, N}}, {3, z, {B, M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || M == 0 || N == 0) return 0;
-  const MatmulBatchedWorkspace space(B, M, K, N);
+  const MatmulBatchedWorkspace<T> space(B, M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
   matmul_batched<T>(x, y, z, B, M, K, N, space, memory.data, memory.threads);
@@ -104,10 +103,11 @@ int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_matmul_batched(int64_t B, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, B}, {5, M}, {6, K}, {7, N}})) return -status;
   if (B == 0 || M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulBatchedWorkspace(B, M, K, N));
+  return bytes_of_team(MatmulBatchedWorkspace<T>(B, M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -20,7 +20,7 @@
 #include "matmul_bf16_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -48,9 +48,9 @@ struct MatmulBf16Workspace {
   int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulBf16Workspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<BF16, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<BF16, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -65,12 +65,11 @@ void matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_t M, i
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<BF16, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return from_bf16(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = from_bf16(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           Lanes<float, kLanes32> acc = 0.0f;
           acc += sum_x_y;

@@ -20,14 +20,14 @@
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 // The C functions of one element type; STORED is what memory holds of T.
-#define MATMUL_BLOCKED_FUNCTIONS(NAME, STORED, T)                                                       \
+#define MATMUL_BLOCKED_FUNCTIONS(NAME, T, STORED)                                                       \
   extern "C" int64_t matmul_blocked_##NAME##_openmp_workspace(int64_t M, int64_t K, int64_t N) {        \
-    BY_SET(return workspace_of_matmul_blocked(M, K, N))                                                 \
+    BY_SET(return workspace_of_matmul_blocked<T>(M, K, N))                                              \
   }                                                                                                     \
   extern "C" int matmul_blocked_##NAME##_openmp(const STORED* x, const STORED* y, STORED* z, int64_t M, \
                                                 int64_t K, int64_t N, void* workspace,                  \
@@ -35,8 +35,8 @@
     BY_SET(return launch_matmul_blocked<T>(x, y, z, M, K, N, workspace, workspace_bytes))               \
   }
 MATMUL_BLOCKED_FUNCTIONS(f32, float, float)
-MATMUL_BLOCKED_FUNCTIONS(bf16, uint16_t, BF16)
-MATMUL_BLOCKED_FUNCTIONS(f16, uint16_t, F16)
+MATMUL_BLOCKED_FUNCTIONS(bf16, BF16, uint16_t)
+MATMUL_BLOCKED_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* matmul_blocked_openmp_instructions(void) {
   return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
@@ -50,13 +50,13 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MatmulBlockedWorkspace {
   int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulBlockedWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_y_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
-    sum_x_y_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+    sum_x_y_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -65,19 +65,18 @@ struct MatmulBlockedWorkspace {
 
 template <class T>
 void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int64_t K, int64_t N,
-                    const MatmulBlockedWorkspace& space, char* workspace, int64_t threads) {
+                    const MatmulBlockedWorkspace<T>& space, char* workspace, int64_t threads) {
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y) IN_SET {
           Lanes<float, kLanes32> acc = 0.0f;
           acc += sum_x_y;
@@ -95,7 +94,7 @@ int launch_matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
   const Array arrays[] = {{1, x, {M, K}}, {2, y, {K, N}}, {3, z, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
-  const MatmulBlockedWorkspace space(M, K, N);
+  const MatmulBlockedWorkspace<T> space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
   matmul_blocked<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
@@ -103,10 +102,11 @@ int launch_matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_matmul_blocked(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulBlockedWorkspace(M, K, N));
+  return bytes_of_team(MatmulBlockedWorkspace<T>(M, K, N));
 }
 
 }  // namespace KGEN_SET

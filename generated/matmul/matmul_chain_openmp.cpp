@@ -23,7 +23,7 @@
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,9 +54,9 @@ struct MatmulChainWorkspace {
   explicit MatmulChainWorkspace(int64_t M, int64_t K, int64_t L, int64_t N) {
     xy = reserve(bytes, M * L, 4);
     xy_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, L}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, L}, {0, K}).right_bytes(), 1);
     xy_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, L}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, L}, {0, K}).thread_bytes(false), 1);
     sum_xy_w_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, L}).right_bytes(), 1);
     sum_xy_w_own_panels = reserve(
@@ -75,11 +75,10 @@ void matmul_chain(const float* x, const float* y, const float* w, float* z, int6
     char* const xy_here_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.xy_here_own_panels;
     // Tiles of m x l stay in registers while they go down k: xy_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), xy_here_panels, xy_here_own_panels, {0, M}, {0, L}, {0, K}, 0.0f,
+    contract_products<float, kLanes32>(
+        all_threads(), xy_here_panels, xy_here_own_panels, {0, M}, {0, L}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t l, auto active) IN_SET { right = load(&y[k * L + l], active); },
-        [=](auto& xy_here, auto left, auto right) IN_SET { xy_here = multiply_add(right, left, xy_here); },
         [=](int64_t m, int64_t l, auto active, auto xy_here)
             IN_SET { store(&xy[m * L + l], active, xy_here); });
   });

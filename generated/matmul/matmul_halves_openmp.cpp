@@ -20,7 +20,7 @@
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -48,13 +48,13 @@ struct MatmulHalvesWorkspace {
   int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulHalvesWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels = reserve(bytes,
-                             Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
-                                                                {0, larger(ceil_div(N, 2), 1)}, {0, K})
+                             CutOfProducts<float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
+                                                            {0, larger(ceil_div(N, 2), 1)}, {0, K})
                                  .right_bytes(),
                              1);
     sum_x_y_own_panels = reserve(thread_bytes,
-                                 Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
-                                                                    {0, larger(ceil_div(N, 2), 1)}, {0, K})
+                                 CutOfProducts<float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
+                                                                {0, larger(ceil_div(N, 2), 1)}, {0, K})
                                      .thread_bytes(true),
                                  1);
     threads = reserve(bytes, 1, thread_bytes);
@@ -71,22 +71,21 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     const Batches batches =
-        batches_of(2 * 2, Cut<float, float, float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
-                                                             {0, larger(ceil_div(N, 2), 1)}, {0, K})
+        batches_of(2 * 2, CutOfProducts<float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
+                                                         {0, larger(ceil_div(N, 2), 1)}, {0, K})
                               .alone);
     for (int64_t batch = batches.some.first; batch < batches.some.end; ++batch) {
       const int64_t i = batch / 2;
       const int64_t j = batch % 2;
       // Tiles of m x n stay in registers while they go down k: sum_x_y.
-      contract<kLanes32, float, float, float>(
+      contract_products<float, kLanes32>(
           batches.team, sum_x_y_panels, sum_x_y_own_panels,
           {i * larger(ceil_div(M, 2), 1),
            smaller(i * larger(ceil_div(M, 2), 1) + larger(ceil_div(M, 2), 1), M)},
           {j * larger(ceil_div(N, 2), 1),
            smaller(j * larger(ceil_div(N, 2), 1) + larger(ceil_div(N, 2), 1), N)},
-          {0, K}, 0.0f, [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
+          {0, K}, [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
           [=](auto& right, int64_t k, int64_t n, auto active) IN_SET { right = load(&y[k * N + n], active); },
-          [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
           [=](int64_t m, int64_t n, auto active, auto sum_x_y)
               IN_SET { store_around(&z[m * N + n], active, sum_x_y, around_caches); });
     }

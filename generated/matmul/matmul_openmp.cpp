@@ -20,7 +20,7 @@
 #include "matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -54,11 +54,10 @@ template <class T>
 struct MatmulWorkspace {
   int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulWorkspace(int64_t M, int64_t K, int64_t N) {
-    sum_x_y_panels = reserve(
-        bytes, Cut<Value<T>, Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_x_y_panels =
+        reserve(bytes, CutOfProducts<T, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels = reserve(
-        thread_bytes,
-        Cut<Value<T>, Value<T>, Value<T>, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<T, kLanesOf<T>>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -74,12 +73,11 @@ void matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t M, int
     char* const sum_x_y_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
-    contract<kLanesOf<T>, Value<T>, Value<T>, Value<T>>(
-        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K}, Value<T>(0),
+    contract_products<T, kLanesOf<T>>(
+        all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> Value<T> { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&y[k * N + n], active)); },
-        [=](auto& sum_x_y, auto left, auto right) IN_SET { sum_x_y = multiply_add(right, left, sum_x_y); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_y)
             IN_SET { store_around(&z[m * N + n], active, to_stored<T>(sum_x_y), around_caches); });
     if (around_caches) finish_stores();

@@ -25,7 +25,7 @@
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -55,9 +55,9 @@ struct MatmulSoftmaxWorkspace {
     v = reserve(bytes, M * N, 4);
     e = reserve(thread_bytes, N, 4);
     v_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+        reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     v_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
+        thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = larger(workers_for({64}), workers_for({M}));
     bytes += kLineBytes;  // so that it may begin at a line
@@ -72,11 +72,10 @@ void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t
     char* const v_here_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.v_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: v_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
+    contract_products<float, kLanes32>(
+        all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, N}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
         [=](auto& right, int64_t k, int64_t n, auto active) IN_SET { right = load(&w[k * N + n], active); },
-        [=](auto& v_here, auto left, auto right) IN_SET { v_here = multiply_add(right, left, v_here); },
         [=](int64_t m, int64_t n, auto active, auto v_here) IN_SET { store(&v[m * N + n], active, v_here); });
   });
   const bool around_caches = M * N * 4 >= kBeyondCaches;

@@ -40,12 +40,12 @@
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 extern "C" int64_t mlp_backward_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp_backward(M, K, H, N))
+  BY_SET(return workspace_of_mlp_backward<float>(M, K, H, N))
 }
 extern "C" int mlp_backward_f32_openmp(const float* x, const float* w1, const float* b1, const float* w2,
                                        const float* d_z, float* d_x, float* d_w1, float* d_b1, float* d_w2,
@@ -56,7 +56,7 @@ extern "C" int mlp_backward_f32_openmp(const float* x, const float* w1, const fl
 }
 
 extern "C" int64_t mlp_backward_bf16_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp_backward(M, K, H, N))
+  BY_SET(return workspace_of_mlp_backward<BF16>(M, K, H, N))
 }
 extern "C" int mlp_backward_bf16_openmp(const uint16_t* x, const uint16_t* w1, const float* b1,
                                         const uint16_t* w2, const uint16_t* d_z, uint16_t* d_x,
@@ -79,6 +79,7 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MlpBackwardWorkspace {
   int64_t hidden, d_hidden, together_x_share, sum_d_z_part, sum_x_w1_here_panels, sum_x_w1_here_own_panels,
       d_hidden_here_panels, d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels,
@@ -92,13 +93,13 @@ struct MlpBackwardWorkspace {
     together_x_share = reserve(bytes, M * H, 4);
     sum_d_z_part = reserve(bytes, M_shares * N, 4);
     sum_x_w1_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    sum_x_w1_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+        reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    sum_x_w1_here_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     d_hidden_here_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
-    d_hidden_here_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
+        reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, H}, {0, N}).right_bytes(), 1);
+    d_hidden_here_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, H}, {0, N}).thread_bytes(false), 1);
     sum_d_z_hidden_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_hidden_own_panels = reserve(
@@ -120,8 +121,8 @@ struct MlpBackwardWorkspace {
 template <class T>
 void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2,
                   const Stored<T>* d_z, Stored<T>* d_x, Stored<T>* d_w1, float* d_b1, Stored<T>* d_w2,
-                  float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N, const MlpBackwardWorkspace& space,
-                  char* workspace, int64_t threads) {
+                  float* d_b2, int64_t M, int64_t K, int64_t H, int64_t N,
+                  const MlpBackwardWorkspace<T>& space, char* workspace, int64_t threads) {
   const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                              ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
@@ -190,13 +191,11 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     char* const sum_x_w1_here_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w1_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_w1_here.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_w1_here_panels, sum_x_w1_here_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_w1_here_panels, sum_x_w1_here_own_panels, {0, M}, {0, H}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = to_value<T>(load(&w1[k * H + h], active)); },
-        [=](auto& sum_x_w1_here, auto left, auto right)
-            IN_SET { sum_x_w1_here = multiply_add(right, left, sum_x_w1_here); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_w1_here) IN_SET {
           const auto together_x = sum_x_w1_here + load(&b1[h], active);
           store(&hidden[m * H + h], active, 0.5f * together_x * (1.0f + erf(together_x * 0.70710677f)));
@@ -212,13 +211,11 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
       char* const d_hidden_here_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
       // Tiles of m x h stay in registers while they go down n: d_hidden_here.
-      contract<kLanes32, float, float, float>(
-          all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N}, 0.0f,
+      contract_products<T, kLanes32>(
+          all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
           [=](int64_t m, int64_t n) IN_SET -> float { return to_value<T>(d_z[m * N + n]); },
           [=](auto& right, int64_t n, int64_t h, auto active)
               IN_SET { right = to_value<T>(load_every(&w2[h * N + n], N, active)); },
-          [=](auto& d_hidden_here, auto left, auto right)
-              IN_SET { d_hidden_here = multiply_add(right, left, d_hidden_here); },
           [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
               IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
     });
@@ -511,7 +508,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
   if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (d_x != nullptr && d_w1 != nullptr && d_b1 != nullptr && d_w2 != nullptr && d_b2 != nullptr) {
-    const MlpBackwardWorkspace space(M, K, H, N);
+    const MlpBackwardWorkspace<T> space(M, K, H, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status != 0) return memory.status;
     mlp_backward<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
@@ -527,11 +524,12 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{11, M}, {12, K}, {13, H}, {14, N}})) return -status;
   if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max(bytes_of_team(MlpBackwardWorkspace(M, K, H, N)),
+  return std::max(bytes_of_team(MlpBackwardWorkspace<T>(M, K, H, N)),
                   bytes_of_team(MlpBackwardInPartWorkspace(M, K, H, N)));
 }
 

@@ -25,12 +25,12 @@
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
 extern "C" int64_t mlp_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp(M, K, H, N))
+  BY_SET(return workspace_of_mlp<float>(M, K, H, N))
 }
 extern "C" int mlp_f32_openmp(const float* x, const float* w1, const float* b1, const float* w2,
                               const float* b2, float* z, int64_t M, int64_t K, int64_t H, int64_t N,
@@ -39,7 +39,7 @@ extern "C" int mlp_f32_openmp(const float* x, const float* w1, const float* b1, 
 }
 
 extern "C" int64_t mlp_bf16_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-  BY_SET(return workspace_of_mlp(M, K, H, N))
+  BY_SET(return workspace_of_mlp<BF16>(M, K, H, N))
 }
 extern "C" int mlp_bf16_openmp(const uint16_t* x, const uint16_t* w1, const float* b1, const uint16_t* w2,
                                const float* b2, uint16_t* z, int64_t M, int64_t K, int64_t H, int64_t N,
@@ -59,16 +59,16 @@ using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
+template <class T>
 struct MlpWorkspace {
   int64_t hidden, v, sum_x_w1_panels, sum_x_w1_own_panels, sum_hidden_w2_panels, sum_hidden_w2_own_panels,
       threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
-    sum_x_w1_panels =
-        reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
-    sum_x_w1_own_panels = reserve(
-        thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
+    sum_x_w1_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, H}, {0, K}).right_bytes(), 1);
+    sum_x_w1_own_panels =
+        reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, H}, {0, K}).thread_bytes(false), 1);
     sum_hidden_w2_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
     sum_hidden_w2_own_panels = reserve(
@@ -81,8 +81,8 @@ struct MlpWorkspace {
 
 template <class T>
 void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<T>* w2, const float* b2,
-         Stored<T>* z, int64_t M, int64_t K, int64_t H, int64_t N, const MlpWorkspace& space, char* workspace,
-         int64_t threads) {
+         Stored<T>* z, int64_t M, int64_t K, int64_t H, int64_t N, const MlpWorkspace<T>& space,
+         char* workspace, int64_t threads) {
   float* const hidden = reinterpret_cast<float*>(workspace + space.hidden);
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_w1_panels = workspace + space.sum_x_w1_panels;
@@ -90,12 +90,11 @@ void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<
     char* const sum_x_w1_own_panels =
         workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w1_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_w1.
-    contract<kLanes32, float, float, float>(
-        all_threads(), sum_x_w1_panels, sum_x_w1_own_panels, {0, M}, {0, H}, {0, K}, 0.0f,
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_w1_panels, sum_x_w1_own_panels, {0, M}, {0, H}, {0, K},
         [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
         [=](auto& right, int64_t k, int64_t h, auto active)
             IN_SET { right = to_value<T>(load(&w1[k * H + h], active)); },
-        [=](auto& sum_x_w1, auto left, auto right) IN_SET { sum_x_w1 = multiply_add(right, left, sum_x_w1); },
         [=](int64_t m, int64_t h, auto active, auto sum_x_w1)
             IN_SET { store(&v[m * H + h], active, sum_x_w1 + load(&b1[h], active)); });
   });
@@ -143,7 +142,7 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
-  const MlpWorkspace space(M, K, H, N);
+  const MlpWorkspace<T> space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status != 0) return memory.status;
   mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, memory.threads);
@@ -151,11 +150,12 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
 }
 
 // The bytes of the workspace, or a status as a negative number.
+template <class T>
 int64_t workspace_of_mlp(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, K}, {9, H}, {10, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(MlpWorkspace(M, K, H, N));
+  return bytes_of_team(MlpWorkspace<T>(M, K, H, N));
 }
 
 }  // namespace KGEN_SET

@@ -2,7 +2,7 @@
 //
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
-// Phase 1: threads share tiles of M x N, pairs of numbers at a time, which are folded in registers, from
+// Phase 1: threads share tiles of M x N, several numbers at a time, which are folded in registers, from
 //   panels of both sides that are packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
@@ -21,7 +21,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 51
+#if KGEN_OPENMP_REVISION != 52
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -50,13 +50,9 @@ using namespace kgen_openmp::KGEN_SET;
 struct SimilarityInt8Workspace {
   int64_t sum_query_row_panels, sum_query_row_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
-    sum_query_row_panels = reserve(
-        bytes, Cut<int32_t, int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, ceil_div(K, 2)}).right_bytes(),
-        1);
-    sum_query_row_own_panels = reserve(
-        thread_bytes,
-        Cut<int32_t, int32_t, int32_t, kLanes32>({0, M}, 1, {0, N}, {0, ceil_div(K, 2)}).thread_bytes(false),
-        1);
+    sum_query_row_panels = reserve(bytes, CutOfBytes<kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
+    sum_query_row_own_panels =
+        reserve(thread_bytes, CutOfBytes<kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
@@ -72,8 +68,8 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
     in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
       char* const sum_query_row_own_panels =
           workspace + space.threads + thread_number() * space.thread_bytes + space.sum_query_row_own_panels;
-      // Tiles of m x n stay in registers while they go down k, two positions at a time: sum_query_row.
-      contract_pairs<kLanes32>(
+      // Tiles of m x n stay in registers while they go down k, several positions at a time: sum_query_row.
+      contract_bytes<kLanes32, int8_t, int8_t>(
           all_threads(), sum_query_row_panels, sum_query_row_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> int32_t { return int32_t(query[m * K + k]); },
           [=](auto& right, int64_t k, int64_t n, auto active)

@@ -28,14 +28,14 @@ double magnitude_of(Op op, const Known *a, double v, double slack) {
   case Op::add:
   case Op::sub:
     return a[0].magnitude + a[1].magnitude + own;
-  case Op::mul:
-    return a[0].magnitude * std::fabs(a[1].value) + std::fabs(x) * a[1].magnitude + own;
+  case Op::mul: // with what the errors of both bring together, where both are near 0: the square of x - mean(x)
+    return a[0].magnitude * std::fabs(a[1].value) + (std::fabs(x) + a[0].error) * a[1].magnitude + own;
   case Op::div:
     return (a[0].magnitude + std::fabs(v) * a[1].magnitude) / std::fabs(a[1].value) + own;
   case Op::rem:
     return a[0].magnitude + std::fabs(x / a[1].value) * a[1].magnitude + own;
   case Op::fma:
-    return a[0].magnitude * std::fabs(a[1].value) + std::fabs(x) * a[1].magnitude + a[2].magnitude + own;
+    return a[0].magnitude * std::fabs(a[1].value) + (std::fabs(x) + a[0].error) * a[1].magnitude + a[2].magnitude + own;
   case Op::neg:
   case Op::abs:
     return a[0].magnitude;

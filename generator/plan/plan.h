@@ -24,7 +24,10 @@ constexpr int64_t kSizeOfAxis = 0, kSizeOfRows = 1, kSizeOfPart = 2;
 struct Contraction {
   int rows = 0, columns = 0;
   VarId left = kNone, right = kNone, total = kNone;
-  bool pairs = false; // sums of products of short whole numbers: two positions of the depth at a time
+  // Of sums of products of short whole numbers, of which several positions of the depth are taken at a time: the types
+  // that hold the left and the right ones, i8, u8 or i16.
+  std::optional<std::pair<Type, Type>> short_types;
+  std::optional<Type> stored; // of sums of products of floating numbers that arrays of this type hold
 };
 
 // One statement of the program, before and in the tree.

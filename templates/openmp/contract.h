@@ -95,12 +95,27 @@ inline void in_band(int64_t band, const Function& function, Argument&&... argume
     function(arguments..., band);
 }
 
+// Steps that know more say so: kBias is what right factors have more than they should, whose products with
+// the left ones are taken off again. Such steps take factors from panels alone.
+template <class Step, class = void>
+struct StepOf {
+  static constexpr bool kFromPanels = false;
+  static constexpr int kBias = 0;
+};
+template <class Step>
+struct StepOf<Step, std::void_t<decltype(Step::kBias)>> {
+  static constexpr bool kFromPanels = true;
+  static constexpr int kBias = Step::kBias;
+};
+
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
           class Combine, class Wanted>
 class Contraction {
   using Total = Lanes<T, N>;
   using Columns = Lanes<B, N>;
   static constexpr bool kAlways = std::is_same_v<Kept, Everywhere>;
+  static constexpr bool kFromPanels = StepOf<Step>::kFromPanels;
+  static constexpr int kBias = StepOf<Step>::kBias;
   static constexpr int kRowsOfFew = 4, kColumnsOfFew = 2 * kTileRows / kRowsOfFew;  // in registers at once
 
  public:
@@ -135,7 +150,8 @@ class Contraction {
     left_panels_ = reinterpret_cast<A*>(left);
     waiting_ = reinterpret_cast<Total*>(left + cut_.left_bytes());
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
-    if constexpr (kAlways && std::is_same_v<Threads, Team>)
+    sums_ = reinterpret_cast<int32_t*>(known_);  // such steps are taken by all rows
+    if constexpr (kAlways && std::is_same_v<Threads, Team> && !kFromPanels)
       if (cut_.few_columns) return run_few_columns(team);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
@@ -257,8 +273,18 @@ class Contraction {
     A* to = left_panels_;
     for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * cut_.part) {
       if constexpr (!kAlways) look_at_steps(tile, depth, known_ + (tile - tiles.first) * (cut_.part / N));
-      for (int row = 0; row < kTileRows; ++row) pack_left_row(row_of(tile, row), depth, to + row * N);
+      for (int row = 0; row < kTileRows; ++row) {
+        pack_left_row(row_of(tile, row), depth, to + row * N);
+        if constexpr (kBias != 0)
+          sums_[(tile - tiles.first) * kTileRows + row] = sum_of_left(to + row * N, depth.count());
+      }
     }
+  }
+  IN_SET static int32_t sum_of_left(const A* packed, int64_t count) {
+    Total sum = T(0);
+    for (; count > N; count -= N, packed += kTileRows * N) Step::add_left(sum, load(packed, AllLanes<N>{}));
+    Step::add_left(sum, load(packed, FirstLanes<N>{int(count)}));
+    return across(sum, Plus());
   }
   IN_SET void pack_left_row(int64_t m, Span depth, A* to) const {
     const Left left = left_;  // as what is stored could be anything that is not local
@@ -280,6 +306,8 @@ class Contraction {
     };
     if constexpr (kEnds<Kept>)
       pack(smaller(end, kept.end(m)), [=](int64_t at) IN_SET { return left(m, at); });
+    if constexpr (kFromPanels)
+      pack(smaller(end, left.whole_end), [=](int64_t at) IN_SET { return left.whole(m, at); });
     pack(end, value);
     for (; k < end; ++k, ++to) *to = value(k);
   }
@@ -366,6 +394,9 @@ class Contraction {
       go_down(depth, tile, panel, right_panel, totals, kept_);
     else
       go_down(depth, tile, panel, right_panel, totals, steps_of(depth, tile));
+    if constexpr (kBias != 0)
+      for (int cell = 0; cell < 2 * kTileRows; ++cell)
+        totals[cell] = totals[cell] - Total(kBias * sums_[tile.panel * kTileRows + cell / 2]);
     const int64_t m = rows_.first + tile.number * kTileRows;
     if (last) finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, totals);
   }
@@ -406,12 +437,14 @@ class Contraction {
     };
     if (cut_.packs_right)
       fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, totals);
-    else if (cut_.packs_left)  // few rows: memory takes longer than asking for edges
+    else if (kFromPanels || cut_.packs_left)  // few rows: memory takes longer than asking for edges
       fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, totals);
-    else if (panel.count == 2 * N)
-      fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
-    else
-      fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, totals);
+    else if constexpr (!kFromPanels) {
+      if (panel.count == 2 * N)
+        fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
+      else
+        fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, totals);
+    }
   }
 
   const Span rows_, columns_, depth_;
@@ -427,6 +460,7 @@ class Contraction {
   A* left_panels_ = nullptr;
   Total* waiting_ = nullptr;
   typename Steps::What* known_ = nullptr;
+  int32_t* sums_ = nullptr;  // of the left factors in each row of the panels
   B* right_panels_ = nullptr;
 };
 
@@ -454,63 +488,4 @@ inline void contract(Threads team, char* shared, char* mine, Span rows, Span col
                      const Kept& kept = {}, const Combine& combine = {}, const Wanted& wanted = {}) {
   contract<N, T, A, B>(team, shared, mine, rows, 1, columns, depth, start, left, right, step, finish, kept,
                        combine, wanted);
-}
-//@ contract_pairs: contract
-// Two whole numbers of 16 bits in 32.
-template <int N>
-inline Lanes<int32_t, N> in_pairs(Lanes<int32_t, N> low, Lanes<int32_t, N> high) {
-  using Unsigned = typename Lanes<int32_t, N>::Math;
-  return (typename Lanes<int32_t, N>::Vector)(((Unsigned)low.v & 0xffffu) | ((Unsigned)high.v << 16));
-}
-// Adds the products of both numbers of the pairs to a sum, which wraps around.
-template <int N>
-inline Lanes<int32_t, N> add_pairs(Lanes<int32_t, N> a, Lanes<int32_t, N> b, Lanes<int32_t, N> sum) {
-#if defined(__x86_64__)
-  using Words = typename Lanes<int32_t, N>::Vector;
-  using Halves = typename VectorOf<short, 2 * N>::type;
-  const Halves x = (Halves)a.v, y = (Halves)b.v;
-#if KGEN_SET_AVX512 && defined(__clang__)
-  if constexpr (sizeof(Words) == 64) return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd512(x, y));
-#elif KGEN_SET_AVX512
-  if constexpr (sizeof(Words) == 64)
-    return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd512_mask(x, y, Words{}, -1));
-#endif
-#if KGEN_SET_AVX2
-  if constexpr (sizeof(Words) == 32) return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd256(x, y));
-#endif
-  if constexpr (sizeof(Words) == 16) return sum + Lanes<int32_t, N>((Words)__builtin_ia32_pmaddwd128(x, y));
-#endif
-  const auto low = [](Lanes<int32_t, N> v) IN_SET { return Lanes<int32_t, N>((v.v << 16) >> 16); };
-  const auto high = [](Lanes<int32_t, N> v) IN_SET { return Lanes<int32_t, N>(v.v >> 16); };
-  return sum + low(a) * low(b) + high(a) * high(b);
-}
-
-// As contract does, sums of products of whole numbers of 16 bits, two positions of the depth at a time.
-template <int N, class Threads, class Left, class Right, class Finish>
-inline void contract_pairs(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
-                           Span depth, const Left& left, const Right& right, const Finish& finish) {
-  using Columns = Lanes<int32_t, N>;
-  const auto left_pair = [=](int64_t m, int64_t pair) IN_SET -> int32_t {
-    const int64_t k = depth.first + 2 * pair;
-    return int32_t((uint32_t(left(m, k)) & 0xffff) |
-                   (k + 1 < depth.end ? uint32_t(left(m, k + 1)) << 16 : 0));
-  };
-  const auto right_pair = [=](auto& values, int64_t pair, int64_t n, auto active, int64_t band) IN_SET {
-    const int64_t k = depth.first + 2 * pair;
-    Columns low, high(0);
-    in_band(band, right, low, k, n, active);
-    if (k + 1 < depth.end) in_band(band, right, high, k + 1, n, active);
-    values = in_pairs(low, high);
-  };
-  const auto of_band = [=](int64_t m, int64_t n, auto active, auto sum, int64_t band)
-                           IN_SET { in_band(band, finish, m, n, active, sum); };
-  const auto step = [](auto& sum, auto a, auto b) IN_SET { sum = add_pairs(b, Columns(a), sum); };
-  contract<N, int32_t, int32_t, int32_t>(team, shared, mine, rows, bands, columns,
-                                         {0, ceil_div(depth.count(), 2)}, 0, left_pair, right_pair, step,
-                                         of_band);
-}
-template <int N, class Threads, class Left, class Right, class Finish>
-inline void contract_pairs(Threads team, char* shared, char* mine, Span rows, Span columns, Span depth,
-                           const Left& left, const Right& right, const Finish& finish) {
-  contract_pairs<N>(team, shared, mine, rows, 1, columns, depth, left, right, finish);
 }

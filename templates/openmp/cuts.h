@@ -91,8 +91,10 @@ struct Cut {
   IN_SET int64_t left_bytes() const {
     return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
   }
-  // What is known of each N steps of a tile, where rows do not take all.
-  IN_SET int64_t known_bytes() const { return packs_left ? lines(tiles_at_once * (part / N), 1) : 0; }
+  // What is known of each N steps of a tile, where rows do not take all; or of the sums of its rows.
+  IN_SET int64_t known_bytes() const {
+    return packs_left ? lines(tiles_at_once * larger(part / N, kTileRows * int64_t(sizeof(int32_t))), 1) : 0;
+  }
   IN_SET int64_t right_bytes() const {
     const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
     return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers()))

@@ -58,7 +58,7 @@
 // Does a statement with the functions of the best set.
 #if KGEN_HAS_AVX512 && (KGEN_HAS_AVX2 || KGEN_HAS_BASELINE)
 #define KGEN_TRY_AVX512(...)            \
-  if (kgen_openmp::chosen_set() == 2) { \
+  if (kgen_openmp::chosen_set() >= 2) { \
     using namespace avx512;             \
     __VA_ARGS__;                        \
   }
@@ -92,14 +92,15 @@ namespace {
 namespace kgen_openmp {
 
 #if defined(__aarch64__)
-constexpr const char* kSetNames[] = {"neon", "avx2", "avx512"};
+constexpr const char* kSetNames[] = {"neon", "avx2", "avx512", "avx512_bf16"};
 #else
-constexpr const char* kSetNames[] = {"baseline", "avx2", "avx512"};
+constexpr const char* kSetNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
 #endif
 
-// Is it compiled, and has this machine its instructions?
+// Is it compiled, and has this machine its instructions? (The last one is compiled with that before it.)
 inline bool has_set(int set) {
 #if KGEN_HAS_AVX512
+  if (set == 3) return has_set(2) && __builtin_cpu_supports("avx512bf16");
   if (set == 2)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
@@ -116,9 +117,9 @@ inline bool has_set(int set) {
 
 inline int find_set() {
   const char* const asked = std::getenv("KGEN_ISA");
-  for (int set = 0; set < 3; ++set)
+  for (int set = 0; set < 4; ++set)
     if (asked != nullptr && std::strcmp(asked, kSetNames[set]) == 0 && has_set(set)) return set;
-  for (int set = 2; set > 0; --set)
+  for (int set = 3; set > 0; --set)
     if (has_set(set)) return set;
   return KGEN_HAS_BASELINE ? 0 : KGEN_HAS_AVX2 ? 1 : 2;
 }

@@ -37,6 +37,28 @@ std::vector<std::string> further(const std::string &steps, const std::string &co
   return out;
 }
 
+// Which helper does it, how it is cut, and their arguments.
+struct Way {
+  std::string helper, arguments, cut, cut_arguments;
+  bool has_step = false; // that of the helper's name
+};
+
+Way way_of(const Contraction &contraction, const std::string &types, bool is_usual) {
+  const std::string lanes = kLaneCount;
+  if (is_usual && contraction.short_types) {
+    const auto [left, right] = *contraction.short_types;
+    if (left == Type::i16 || right == Type::i16)
+      return {"contract_pairs", lanes, "CutOfWords", lanes + ", 2", true};
+    return {"contract_bytes", lanes + ", " + Spelling::c_type(left) + ", " + Spelling::c_type(right), "CutOfBytes",
+            lanes, true};
+  }
+  if (is_usual && contraction.stored) {
+    const std::string element = Spelling::element_type(*contraction.stored) + ", " + lanes;
+    return {"contract_products", element, "CutOfProducts", element, true};
+  }
+  return {"contract", lanes + ", " + types, "Cut", types + ", " + lanes};
+}
+
 } // namespace
 
 std::string LanePrinter::left_factor(const PlanNode &setting) {
@@ -143,7 +165,6 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
   const Printer::Range range = printer_.range(columns);
   const std::string shape = rows.span() + ", " + (contraction.columns > 1 ? bands.count() + ", " : "") + "{" +
                             range.begin + ", " + range.end + "}, " + depth.span();
-  const bool pairs = contraction.pairs;
   const std::string types = join({Spelling::arithmetic(type), Spelling::arithmetic(kernel_.vars[left].type),
                                   Spelling::arithmetic(kernel_.vars[right].type)},
                                  ", ");
@@ -153,10 +174,6 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
       of_columns({"auto& " + printer_.name(right), index(depth, right_text), parameter("int64_t", n, right_text),
                   parameter("auto", active_, right_text)},
                  right_text)};
-  if (!pairs)
-    functions.push_back(function({"auto& " + total_name, parameter("auto", printer_.name(left), step),
-                                  parameter("auto", printer_.name(right), step)},
-                                 step));
   functions.push_back(of_columns({index(rows, end_text), parameter("int64_t", n, end_text),
                                   parameter("auto", active_, end_text), parameter("auto", total_name, end_text)},
                                  end_text));
@@ -168,21 +185,26 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
                             : !kept.empty()    ? function({index(rows, kept_text), index(depth, kept_text)}, kept_text)
                                                : "";
   const bool combines = steps.empty() && element[2].monoid != Monoid::sum;
-  for (const std::string &one : further(steps, combines ? combination(element[2].monoid, type) : "",
-                                        last_column.empty() ? "" : until(last_column)))
-    functions.push_back(one);
-  std::string text = helper(pairs ? "contract_pairs" : "contract") + "<" + kLaneCount + (pairs ? "" : ", " + types) +
-                     ">(" + team + ", " + memory + ", " + shape +
-                     (pairs ? "" : ", " + printer_.spelling.identity(element[2].monoid, type)) + ",\n" +
-                     join(functions, ",\n") + ");";
+  const std::vector<std::string> more = further(steps, combines ? combination(element[2].monoid, type) : "",
+                                                last_column.empty() ? "" : until(last_column));
+  const Way way = way_of(contraction, types, more.empty());
+  const std::string start = printer_.spelling.identity(element[2].monoid, type);
+  functions.insert(functions.end(), more.begin(), more.end());
+  if (!way.has_step)
+    functions.insert(functions.begin() + 2,
+                     function({"auto& " + total_name, parameter("auto", printer_.name(left), step),
+                               parameter("auto", printer_.name(right), step)},
+                              step));
+  std::string text = helper(way.helper) + "<" + way.arguments + ">(" + team + ", " + memory + ", " + shape +
+                     (way.has_step ? "" : ", " + start) + ",\n" + join(functions, ",\n") + ");";
   const std::string lanes = helper("kLanes" + std::to_string(8 * widest_));
-  const std::string deep_room = pairs ? helper("ceil_div") + "(" + depth.room() + ", 2)" : depth.room();
-  std::string cut = "Cut<" + types + ", " + kLaneCount + ">({0, " + rows.room() + "}, " + bands.room() + ", {0, " +
-                    printer_.room_text(columns.axis).text + "}, {0, " + deep_room + "})";
+  std::string cut = way.cut + "<" + way.cut_arguments + ">({0, " + rows.room() + "}, " + bands.room() + ", {0, " +
+                    printer_.room_text(columns.axis).text + "}, {0, " + depth.room() + "})";
   for (std::string *one : {&text, &cut})
     replace_all(*one, kLaneCount, lanes);
   printer_.lines.add("// Tiles of " + rows.number() + " x " + n + " stay in registers while they go down " +
-                     depth.number() + (pairs ? ", two positions at a time" : "") + ": " + total_name + ".");
+                     depth.number() + (contraction.short_types ? ", several positions at a time" : "") + ": " +
+                     total_name + ".");
   printer_.lines.add(text);
   return cut;
 }

@@ -95,6 +95,10 @@ Code code_of(const std::string &text) {
 
 std::string Spelling::c_type(Type type) { return std::string(type_row(type).c_type); }
 
+std::string Spelling::element_type(Type type) {
+  return type == Type::bf16 ? "BF16" : type == Type::f16 ? "F16" : c_type(type);
+}
+
 std::string Spelling::arithmetic(Type type) { return c_type(type_row(type).arithmetic); }
 
 const std::string &Spelling::helper(const std::string &name) { return *helpers_.insert(name).first; }

@@ -29,8 +29,9 @@ public:
   explicit Spelling(TargetKind target) : target_(target) {}
 
   TargetKind target() const { return target_; }
-  static std::string c_type(Type type);     // in the interface
-  static std::string arithmetic(Type type); // of a C++ variable
+  static std::string c_type(Type type);       // in the interface
+  static std::string element_type(Type type); // of a template over elements: BF16 and F16 are none of C
+  static std::string arithmetic(Type type);   // of a C++ variable
   std::string constant(Type type, int64_t integer, double number) const;
   // One of its own type even where C++ has no such numbers: small types need it beside an element.
   std::string typed_constant(Type type, int64_t integer, double number) const;

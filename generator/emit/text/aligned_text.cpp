@@ -271,8 +271,8 @@ private:
 } // namespace
 
 const std::set<std::string> &names_of_type_helpers() {
-  static const std::set<std::string> names = {"BF16",   "F16",      "Stored",   "Value",    "Vector",
-                                              "kBytes", "kLanesOf", "to_value", "to_stored"};
+  static const std::set<std::string> names = {"Stored",   "Value",    "Vector",   "kBytes",
+                                              "kLanesOf", "to_value", "to_stored"};
   return names;
 }
 

@@ -14,10 +14,6 @@ using Group = std::vector<const Printed *>;
 
 const Variant &variant(const Printed &printed) { return printed.function->variations[0]->variant; }
 
-std::string element(Type type) {
-  return type == Type::bf16 ? "BF16" : type == Type::f16 ? "F16" : Spelling::c_type(type);
-}
-
 // What the names of functions begin with.
 size_t count_common_parts(const Group &group) {
   const std::vector<std::string> first = split(group[0]->function->stem, '_');
@@ -184,9 +180,9 @@ private:
     for (size_t i = 0; i < group.size(); ++i) {
       std::string arguments;
       for (const TypeParameter &parameter : joined.parameters) {
-        arguments += (arguments.empty() ? "" : ", ") + element(parameter.types[i]);
+        arguments += (arguments.empty() ? "" : ", ") + Spelling::element_type(parameter.types[i]);
         if (is_half(parameter.types[i]))
-          spelling_.helper(element(parameter.types[i]));
+          spelling_.helper(Spelling::element_type(parameter.types[i]));
       }
       for (const std::string &name : joined.names) {
         const bool is_template = joined.templates.count(name) != 0;

@@ -25,7 +25,7 @@ std::vector<std::string> helper_files(TargetKind target) {
   return {"common/helpers.h",       "common/checks.h", "openmp/helpers.h",          "openmp/workspace.h",
           "openmp/lanes.h",         "openmp/memory.h", "openmp/extremes.h",         "openmp/folds.h",
           "openmp/conversions.h",   "openmp/maths.h",  "openmp/maths_in_doubles.h", "common/element_types.h",
-          "openmp/element_lanes.h", "openmp/cuts.h",   "openmp/contract.h"};
+          "openmp/element_lanes.h", "openmp/cuts.h",   "openmp/contract.h",         "openmp/contract_words.h"};
 }
 
 HelperSections sections_of(const Templates &templates, TargetKind target) {

@@ -49,6 +49,8 @@ std::optional<std::string> Places::type(const Words &words) const {
       return stored(p);
     if (all(words, [&](size_t i) { return words[i] == Spelling::c_type(value_type(p.types[i])); }))
       return value(p);
+    if (all(words, [&](size_t i) { return words[i] == Spelling::element_type(p.types[i]); }))
+      return p.name;
   }
   return std::nullopt;
 }

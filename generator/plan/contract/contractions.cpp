@@ -255,7 +255,8 @@ private:
     step.value = replace(kernel_, step.value, [&](ExprId id) {
       return same(kernel_, id, left_) ? read_left : same(kernel_, id, right_) ? read_right : kNone;
     });
-    found.pairs = takes_pairs(step);
+    found.short_types = short_types(step);
+    found.stored = stored_type(step);
     std::vector<PlanNode> element = {make_assign(kernel_, found.left, left_, step.place),
                                      make_assign(kernel_, found.right, right_, step.place), std::move(step)};
     nest_.body[nest_.fold] = wrapped(nest_.depth, std::move(element));
@@ -266,18 +267,40 @@ private:
     return shared;
   }
 
-  // Is it a sum of products of numbers that 16 bits can hold?
-  bool takes_pairs(const PlanNode &step) const {
-    const Bounds words = bounds_of(Type::i16);
-    const auto is_short = [&](ExprId id) {
-      const Expr &e = kernel_.expr(id);
-      return e.type == Type::i32 && e.bounds.low >= words.low && e.bounds.high <= words.high;
-    };
+  // Of a factor.
+  std::optional<Type> short_type(ExprId id) const {
+    const Expr &e = kernel_.expr(id);
+    for (const Type type : {Type::i8, Type::u8, Type::i16})
+      if (const Bounds held = bounds_of(type);
+          e.type == Type::i32 && e.bounds.low >= held.low && e.bounds.high <= held.high)
+        return type;
+    return std::nullopt;
+  }
+
+  // The sum of products of the factors?
+  bool sums_products(const PlanNode &step) const {
     const Expr &product = kernel_.expr(step.value);
     const auto is_factor = [&](ExprId id) { return kernel_.expr(id).op == Op::read; };
-    return step.monoid == Monoid::sum && step.condition == kNone && kernel_.vars[step.target].type == Type::i32 &&
-           product.op == Op::mul && std::all_of(product.args.begin(), product.args.end(), is_factor) &&
-           is_short(left_) && is_short(right_);
+    return step.monoid == Monoid::sum && step.condition == kNone && product.op == Op::mul &&
+           std::all_of(product.args.begin(), product.args.end(), is_factor);
+  }
+
+  std::optional<Type> stored_type(const PlanNode &step) const {
+    const auto of_array = [&](ExprId id) -> std::optional<Type> {
+      const Expr &e = kernel_.expr(id);
+      if (e.op != Op::read || kernel_.vars[e.ref].kind != Var::Kind::input || kernel_.vars[e.ref].outside != 0)
+        return std::nullopt; // locals have the same type whatever is stored
+      return is_floating(kernel_.vars[e.ref].type) ? std::optional(kernel_.vars[e.ref].type) : std::nullopt;
+    };
+    const std::optional<Type> left = of_array(left_);
+    const bool sums = sums_products(step) && kernel_.vars[step.target].type == kernel_.expr(left_).type;
+    return sums && left == of_array(right_) ? left : std::nullopt;
+  }
+
+  std::optional<std::pair<Type, Type>> short_types(const PlanNode &step) const {
+    const std::optional<Type> left = short_type(left_), right = short_type(right_);
+    const bool sums = sums_products(step) && kernel_.vars[step.target].type == Type::i32;
+    return sums && left && right ? std::optional(std::pair(*left, *right)) : std::nullopt;
   }
 
   std::vector<PlanNode> put_in_order(Contraction &found) const {
@@ -452,7 +475,7 @@ std::string contraction_words(const Plan &plan, const PlanNode &nest) {
   const auto columns = names.begin() + nest.contraction->rows;
   return "tiles of " + join(std::vector<std::string>(names.begin(), columns), "*") + " x " +
          join(std::vector<std::string>(columns, names.end()), "*") +
-         (nest.contraction->pairs ? ", pairs of numbers at a time" : "");
+         (nest.contraction->short_types ? ", several numbers at a time" : "");
 }
 
 std::string contraction_words(const Plan &plan, const Phase &phase) {
