@@ -231,7 +231,8 @@ Tensor Run::scalar_op(const Expr &e) {
     loop.add(args[k]);
   ErrorModel errors = model();
   const Expr &first = kernel_.expr(e.args[0]);
-  if (arity == 2 && is_read_of(first, first.ref) && is_read_of(kernel_.expr(e.args[1]), first.ref))
+  if (arity == 2 && e.type == Type::boolean && is_read_of(first, first.ref) &&
+      is_read_of(kernel_.expr(e.args[1]), first.ref))
     errors.bound = 0; // equal, however large its error
   loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
     Value *values = buffer->values.get() + at[o];
