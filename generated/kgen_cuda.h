@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 14
+#define KGEN_CUDA_REVISION 15
 
 #include <cmath>
 #include <cstring>
@@ -569,7 +569,7 @@ __host__ __device__ inline T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 __host__ __device__ inline float maximum(float a, float b) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   float out;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(out) : "f"(a), "f"(b));
   return out;
@@ -584,7 +584,7 @@ __host__ __device__ inline T minimum(T a, T b) {
   return b < a || b != b ? b : a;
 }
 __host__ __device__ inline float minimum(float a, float b) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   float out;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(out) : "f"(a), "f"(b));
   return out;

@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 52
+#define KGEN_OPENMP_REVISION 53
 
 #include <cmath>
 #include <cstdint>
@@ -99,16 +99,20 @@
 #define KGEN_AVX512_TARGET KGEN_AVX2_TARGET ",avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
 #define KGEN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
+#define KGEN_BEGIN_SET
+#define KGEN_END_SET
 #define KGEN_BEGIN_TARGET(names) \
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
 // Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all rounds of
 // a loop store is asked before it.
-#define KGEN_BEGIN_TARGET(names)                                                                             \
-  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops")) \
-  KGEN_PRAGMA(GCC target(names))
-#define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
+#define KGEN_BEGIN_SET          \
+  KGEN_PRAGMA(GCC push_options) \
+  KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops"))
+#define KGEN_END_SET KGEN_PRAGMA(GCC pop_options)
+#define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC target(names))
+#define KGEN_END_TARGET
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
 #define KGEN_SET_AVX512 (KGEN_SET_NUMBER >= 2)
@@ -160,6 +164,12 @@ constexpr const char* kSetNames[] = {"neon", "avx2", "avx512", "avx512_bf16"};
 constexpr const char* kSetNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
 #endif
 
+#if KGEN_HAS_AVX2 || KGEN_HAS_AVX512
+inline bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+#endif
 // Is it compiled, and has this machine its instructions? (The last one is compiled with that before it.)
 inline bool has_set(int set) {
 #if KGEN_HAS_AVX512
@@ -167,13 +177,10 @@ inline bool has_set(int set) {
   if (set == 2)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi2");
+           __builtin_cpu_supports("avx512cd") && has_avx2();
 #endif
 #if KGEN_HAS_AVX2
-  if (set == 1)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2");
+  if (set == 1) return has_avx2();
 #endif
   return set == 0 && KGEN_HAS_BASELINE;
 }
@@ -611,6 +618,9 @@ class TeamMemory : public Memory {
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < KGEN_SET_NUMBER
 KGEN_END_TARGET
 #endif
+#if KGEN_SET_COMPILED
+KGEN_END_SET
+#endif
 #undef KGEN_SET
 #undef KGEN_SET_COMPILED
 #undef IN_SET
@@ -623,10 +633,11 @@ KGEN_END_TARGET
 #define KGEN_SET_NUMBER 0
 #define KGEN_SET baseline
 #define KGEN_SET_COMPILED KGEN_HAS_BASELINE
-#if KGEN_SET_COMPILED && KGEN_GIVEN_SET < 0  // its functions must be marked
-#define IN_SET __attribute__((target(KGEN_BASELINE_TARGET)))
-KGEN_BEGIN_TARGET(KGEN_BASELINE_TARGET)
-#else
+#if KGEN_SET_COMPILED
+KGEN_BEGIN_SET
+#endif
+
+#if !defined(IN_SET)
 #define IN_SET
 #endif
 
@@ -639,10 +650,14 @@ KGEN_BEGIN_TARGET(KGEN_BASELINE_TARGET)
 #define KGEN_SET_NUMBER 1
 #define KGEN_SET avx2
 #define KGEN_SET_COMPILED KGEN_HAS_AVX2
+#if KGEN_SET_COMPILED
+KGEN_BEGIN_SET
+#endif
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < 1  // its functions must be marked
 #define IN_SET __attribute__((target(KGEN_AVX2_TARGET)))
 KGEN_BEGIN_TARGET(KGEN_AVX2_TARGET)
-#else
+#endif
+#if !defined(IN_SET)
 #define IN_SET
 #endif
 
@@ -655,10 +670,14 @@ KGEN_BEGIN_TARGET(KGEN_AVX2_TARGET)
 #define KGEN_SET_NUMBER 2
 #define KGEN_SET avx512
 #define KGEN_SET_COMPILED KGEN_HAS_AVX512
+#if KGEN_SET_COMPILED
+KGEN_BEGIN_SET
+#endif
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < 2  // its functions must be marked
 #define IN_SET __attribute__((target(KGEN_AVX512_TARGET)))
 KGEN_BEGIN_TARGET(KGEN_AVX512_TARGET)
-#else
+#endif
+#if !defined(IN_SET)
 #define IN_SET
 #endif
 
@@ -1003,7 +1022,7 @@ inline double product_of(Size... sizes) {
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || omp_get_max_threads() == 1) && !omp_in_parallel()) return work();
+  if ((!much || omp_get_max_threads() == 1) && omp_get_level() == 0) return work();
 #endif
   OMP(omp parallel if (much))
   work();
@@ -1017,7 +1036,7 @@ inline void in_parallel(const Work& work) {
 template <class Work>
 inline void in_team([[maybe_unused]] bool much, [[maybe_unused]] int64_t threads, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || threads == 1) && !omp_in_parallel()) return work();
+  if ((!much || threads == 1) && omp_get_level() == 0) return work();
 #endif
   OMP(omp parallel if (much) num_threads(int(threads)))
   work();

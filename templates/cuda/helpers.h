@@ -34,7 +34,7 @@ FUNCTION T maximum(T a, T b) {
   return b > a || b != b ? b : a;
 }
 FUNCTION float maximum(float a, float b) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   float out;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(out) : "f"(a), "f"(b));
   return out;
@@ -49,7 +49,7 @@ FUNCTION T minimum(T a, T b) {
   return b < a || b != b ? b : a;
 }
 FUNCTION float minimum(float a, float b) {
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   float out;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(out) : "f"(a), "f"(b));
   return out;

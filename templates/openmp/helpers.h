@@ -160,7 +160,7 @@ inline double product_of(Size... sizes) {
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || omp_get_max_threads() == 1) && !omp_in_parallel()) return work();
+  if ((!much || omp_get_max_threads() == 1) && omp_get_level() == 0) return work();
 #endif
   OMP(omp parallel if (much))
   work();
@@ -174,7 +174,7 @@ inline void in_parallel(const Work& work) {
 template <class Work>
 inline void in_team([[maybe_unused]] bool much, [[maybe_unused]] int64_t threads, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || threads == 1) && !omp_in_parallel()) return work();
+  if ((!much || threads == 1) && omp_get_level() == 0) return work();
 #endif
   OMP(omp parallel if (much) num_threads(int(threads)))
   work();

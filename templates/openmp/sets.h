@@ -36,16 +36,20 @@
 #define KGEN_AVX512_TARGET KGEN_AVX2_TARGET ",avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
 #define KGEN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
+#define KGEN_BEGIN_SET
+#define KGEN_END_SET
 #define KGEN_BEGIN_TARGET(names) \
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
 // Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all rounds of
 // a loop store is asked before it.
-#define KGEN_BEGIN_TARGET(names)                                                                             \
-  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops")) \
-  KGEN_PRAGMA(GCC target(names))
-#define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
+#define KGEN_BEGIN_SET          \
+  KGEN_PRAGMA(GCC push_options) \
+  KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops"))
+#define KGEN_END_SET KGEN_PRAGMA(GCC pop_options)
+#define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC target(names))
+#define KGEN_END_TARGET
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
 #define KGEN_SET_AVX512 (KGEN_SET_NUMBER >= 2)
@@ -97,6 +101,12 @@ constexpr const char* kSetNames[] = {"neon", "avx2", "avx512", "avx512_bf16"};
 constexpr const char* kSetNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
 #endif
 
+#if KGEN_HAS_AVX2 || KGEN_HAS_AVX512
+inline bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+#endif
 // Is it compiled, and has this machine its instructions? (The last one is compiled with that before it.)
 inline bool has_set(int set) {
 #if KGEN_HAS_AVX512
@@ -104,13 +114,10 @@ inline bool has_set(int set) {
   if (set == 2)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi2");
+           __builtin_cpu_supports("avx512cd") && has_avx2();
 #endif
 #if KGEN_HAS_AVX2
-  if (set == 1)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2");
+  if (set == 1) return has_avx2();
 #endif
   return set == 0 && KGEN_HAS_BASELINE;
 }

@@ -1,6 +1,6 @@
 """Checks that a set of instructions gives one result: emitted OpenMP kernels are compiled by each compiler at -O0, -O2
-and -O3, some with -ffp-contract=off and =fast, too, and called with the same numbers. What each set gave must be the same
-bytes, whatever compiled it.
+and -O3, some with -ffp-contract=off and =fast and with flags that give a set, too, and called with the same numbers. What
+each set gave must be the same bytes, whatever compiled it.
 
 usage: bits.py [GENERATED]"""
 
@@ -21,14 +21,15 @@ KERNELS = ["norm/softmax", "norm/layer_norm", "norm/rms_norm", "norm/log_softmax
            "loss/kl_divergence", "loss/huber_loss", "matmul/matmul", "scan/linear_recurrence", "reduce/mean_variance",
            "giou/giou_planes", "elementwise/muladd"]
 CONTRACTED = ["norm/softmax", "norm/layer_norm", "matmul/matmul", "giou/giou_planes"]
-SETS = ["baseline", "avx2", "avx512"]
+SETS = {"baseline": "", "avx2": " avx2 ", "avx512": " avx512vl ", "avx512_bf16": " avx512_bf16 "}
+GIVEN = {"-march=x86-64-v3": "avx2", "-march=x86-64-v4": "avx512"}  # flags, and the least set that they compile
 COMPILERS = ["g++", *filter(None, [shutil.which("clang++-19")])]
 
 
 def here():
     """The sets that this machine runs."""
     flags = pathlib.Path("/proc/cpuinfo").read_text()
-    return [name for name, flag in zip(SETS, ["", " avx2 ", " avx512vl "]) if flag in flags]
+    return [name for name, flag in SETS.items() if flag in flags]
 
 
 def all_builds():
@@ -38,6 +39,9 @@ def all_builds():
             yield compiler, [level], KERNELS
         for contract in "off", "fast":
             yield compiler, ["-O3", f"-ffp-contract={contract}"], CONTRACTED
+        for given, least in GIVEN.items():
+            if least in here():
+                yield compiler, ["-O2", given], CONTRACTED
 
 
 def build(folder, number, generated, compiler, flags, kernels):
@@ -69,7 +73,8 @@ def main():
         every = list(all_builds())
         libraries = workers.map(lambda job: build(pathlib.Path(made), job[0], generated, *job[1]), enumerate(every))
         for (compiler, flags, _), (library, headers) in zip(every, libraries):
-            for name in here():
+            least = next((GIVEN[flag] for flag in flags if flag in GIVEN), "baseline")
+            for name in here()[here().index(least):]:
                 for function, given in results(library, headers, name).items():
                     first, by = known.setdefault((name, function), (given, f"{compiler} {' '.join(flags)}"))
                     compared += 1

@@ -78,16 +78,20 @@
 #define KGEN_AVX512_TARGET KGEN_AVX2_TARGET ",avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
 #define KGEN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
+#define KGEN_BEGIN_SET
+#define KGEN_END_SET
 #define KGEN_BEGIN_TARGET(names) \
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
 // Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all rounds of
 // a loop store is asked before it.
-#define KGEN_BEGIN_TARGET(names)                                                                             \
-  KGEN_PRAGMA(GCC push_options) KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops")) \
-  KGEN_PRAGMA(GCC target(names))
-#define KGEN_END_TARGET KGEN_PRAGMA(GCC pop_options)
+#define KGEN_BEGIN_SET          \
+  KGEN_PRAGMA(GCC push_options) \
+  KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops"))
+#define KGEN_END_SET KGEN_PRAGMA(GCC pop_options)
+#define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC target(names))
+#define KGEN_END_TARGET
 #endif
 #define KGEN_SET_AVX2 (KGEN_SET_NUMBER >= 1)  // has the set that is being compiled these instructions?
 #define KGEN_SET_AVX512 (KGEN_SET_NUMBER >= 2)
@@ -139,6 +143,12 @@ constexpr const char* kSetNames[] = {"neon", "avx2", "avx512", "avx512_bf16"};
 constexpr const char* kSetNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
 #endif
 
+#if KGEN_HAS_AVX2 || KGEN_HAS_AVX512
+inline bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+}
+#endif
 // Is it compiled, and has this machine its instructions? (The last one is compiled with that before it.)
 inline bool has_set(int set) {
 #if KGEN_HAS_AVX512
@@ -146,13 +156,10 @@ inline bool has_set(int set) {
   if (set == 2)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma") &&
-           __builtin_cpu_supports("bmi2");
+           __builtin_cpu_supports("avx512cd") && has_avx2();
 #endif
 #if KGEN_HAS_AVX2
-  if (set == 1)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2");
+  if (set == 1) return has_avx2();
 #endif
   return set == 0 && KGEN_HAS_BASELINE;
 }
@@ -340,15 +347,19 @@ class Memory {
 #define KGEN_SET_NUMBER 0
 #define KGEN_SET baseline
 #define KGEN_SET_COMPILED KGEN_HAS_BASELINE
-#if KGEN_SET_COMPILED && KGEN_GIVEN_SET < 0  // its functions must be marked
-#define IN_SET __attribute__((target(KGEN_BASELINE_TARGET)))
-KGEN_BEGIN_TARGET(KGEN_BASELINE_TARGET)
-#else
+#if KGEN_SET_COMPILED
+KGEN_BEGIN_SET
+#endif
+
+#if !defined(IN_SET)
 #define IN_SET
 #endif
 #include "unit_rows_openmp.cpp"
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < KGEN_SET_NUMBER
 KGEN_END_TARGET
+#endif
+#if KGEN_SET_COMPILED
+KGEN_END_SET
 #endif
 #undef KGEN_SET
 #undef KGEN_SET_COMPILED
@@ -357,15 +368,22 @@ KGEN_END_TARGET
 #define KGEN_SET_NUMBER 1
 #define KGEN_SET avx2
 #define KGEN_SET_COMPILED KGEN_HAS_AVX2
+#if KGEN_SET_COMPILED
+KGEN_BEGIN_SET
+#endif
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < 1  // its functions must be marked
 #define IN_SET __attribute__((target(KGEN_AVX2_TARGET)))
 KGEN_BEGIN_TARGET(KGEN_AVX2_TARGET)
-#else
+#endif
+#if !defined(IN_SET)
 #define IN_SET
 #endif
 #include "unit_rows_openmp.cpp"
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < KGEN_SET_NUMBER
 KGEN_END_TARGET
+#endif
+#if KGEN_SET_COMPILED
+KGEN_END_SET
 #endif
 #undef KGEN_SET
 #undef KGEN_SET_COMPILED
@@ -374,15 +392,22 @@ KGEN_END_TARGET
 #define KGEN_SET_NUMBER 2
 #define KGEN_SET avx512
 #define KGEN_SET_COMPILED KGEN_HAS_AVX512
+#if KGEN_SET_COMPILED
+KGEN_BEGIN_SET
+#endif
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < 2  // its functions must be marked
 #define IN_SET __attribute__((target(KGEN_AVX512_TARGET)))
 KGEN_BEGIN_TARGET(KGEN_AVX512_TARGET)
-#else
+#endif
+#if !defined(IN_SET)
 #define IN_SET
 #endif
 #include "unit_rows_openmp.cpp"
 #if KGEN_SET_COMPILED && KGEN_GIVEN_SET < KGEN_SET_NUMBER
 KGEN_END_TARGET
+#endif
+#if KGEN_SET_COMPILED
+KGEN_END_SET
 #endif
 #undef KGEN_SET
 #undef KGEN_SET_COMPILED
@@ -431,7 +456,7 @@ inline double product_of(Size... sizes) {
 template <class Work>
 inline void in_parallel([[maybe_unused]] bool much, const Work& work) {
 #if defined(_OPENMP)
-  if ((!much || omp_get_max_threads() == 1) && !omp_in_parallel()) return work();
+  if ((!much || omp_get_max_threads() == 1) && omp_get_level() == 0) return work();
 #endif
   OMP(omp parallel if (much))
   work();

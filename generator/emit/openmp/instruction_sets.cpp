@@ -14,6 +14,7 @@ const InstructionSet kSets[] = {{"baseline", "BASELINE"}, {"avx2", "AVX2"}, {"av
 std::string begin_text(const Templates &templates, size_t number) {
   View view;
   view.set("name", kSets[number].name).set("macro", kSets[number].macro).set("number", std::to_string(number));
+  view.set("target", number > 0); // the least is what a compiler takes anyway
   return templates.render("openmp/begin_set.h", view);
 }
 
