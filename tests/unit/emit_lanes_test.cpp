@@ -215,7 +215,7 @@ body = 'z = dot(x, y, K);'
   CHECK(has(text, "[=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; }, "));
   CHECK(has(text,
             "[=](auto& right, int64_t k, int64_t n, auto active) IN_SET { right = load(&y[k * N + n], active); }, "));
-  CHECK(has(text, "contract_products<float, kLanes32>(all_threads(), "));
+  CHECK(has(text, "contract_products<float, kLanes32>("));
   CHECK(has(text, "store_around(&z[m * N + n], active, sum_x_y, around_caches);"));
 }
 
@@ -227,7 +227,7 @@ TEST_CASE("the step of a contraction is its own, unless it adds products of what
   };
   CHECK(has(text("bf16", "z = dot(x, y, K);"), "contract_products<BF16, kLanes32>("));
   CHECK(has(text("i8", "z = dot(x, y, K);"), "contract_bytes<kLanes32, int8_t, int8_t>("));
-  CHECK(has(text("u8", "z = dot(x, y, K);"), "contract_bytes<kLanes32, uint8_t, uint8_t>("));
+  CHECK(has(text("i16", "z = dot(x, y, K);"), "contract_pairs<kLanes32>("));
   CHECK(has(text("f32", "z = sum(exp(x) * y, K);"), "multiply_add(right, left, "));
   CHECK(has(text("bf16", "z = max(x + y, K);"), " = maximum("));
 }

@@ -80,7 +80,7 @@ TEST_CASE("products of whole numbers that 16 bits hold are summed in pairs, and 
   };
   CHECK(says("i8", "i8", ", four bytes at a time, or pairs") == 1);
   CHECK(says("u8", "i8", ", four bytes at a time, or pairs") == 1);
-  CHECK(says("u8", "u8", ", four bytes at a time, or pairs") == 1);
+  CHECK(says("i8", "u8", ", four bytes at a time, or pairs") == 1);
   CHECK(says("i16", "i16", ", pairs of numbers at a time") == 1);
   CHECK(says("i16", "u8", ", pairs of numbers at a time") == 1);
   for (const char *type : {"u16", "i32", "f32"})
