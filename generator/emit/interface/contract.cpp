@@ -202,9 +202,10 @@ std::string cuda(const Function &function, const TargetSource &source) {
 }
 
 std::string workspace(const std::map<std::string, const TargetSource *> &targets) {
-  std::string text = "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
-                     "(where a size is refused by itself, a status as a negative number), for one call at a time. Null: the "
-                     "function allocates it.";
+  std::string text =
+      "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
+      "(where a size is refused by itself, a status as a negative number), for one call at a time. Null: the "
+      "function allocates it.";
   const auto openmp = targets.find("openmp");
   const auto has_team = [](const std::string &text) { return text.find("TeamMemory") != std::string::npos; };
   if (openmp != targets.end() && std::ranges::any_of(openmp->second->kernels, has_team))
