@@ -42,6 +42,19 @@ TEST_CASE("the gradient of softmax needs its result alone") {
   CHECK_FALSE(w.has("inputs.x = \"f32[M, N]\""));
 }
 
+TEST_CASE("what is summed of nothing is 0 times what is then no number") {
+  const std::string operands =
+      "inputs.x = \"f32[M, N]\"\ninputs.q = \"f32[M]\"\ninputs.mask = \"bool[N]\"\noutputs.y = \"f32[M]\"\n";
+  const Written asked = backward(operands, "y = sum(x / q, N, where(mask));");
+  CHECK(asked.body().find("d_q = any(mask, N) ? ") != std::string::npos);
+  CHECK(asked.body().find("d_x = mask ? d_y / q : 0;") != std::string::npos);
+  const Written safe = backward(operands, "y = sum(x * q, N, where(mask));"); // 0 anyway
+  CHECK(safe.body().find("any(") == std::string::npos);
+  const Written two = backward(operands + "inputs.other = \"bool[N]\"\n",
+                               "y = sum(x * q, N, where(mask)) + sum(x * x * q, N, where(other));");
+  CHECK(two.body().find("any(") == std::string::npos);
+}
+
 TEST_CASE("the gradient of cross entropy is p - 1 at the label") {
   const Written w = backward("inputs.x = \"f32[B, V]\"\ninputs.label = \"i32[B]\"\noutputs.loss = \"f32[B]\"\n",
                              "loss = logsumexp(x, V) - at(x, V = label);");
