@@ -29,7 +29,7 @@ Spec without_batch(const Spec &spec) {
           dim.kind = DimDecl::Kind::axes;
   for (const BatchDecl &batch : spec.batch)
     for (OperandDecl &operand : out.operands)
-      if (operand.role == Role::output ||
+      if (operand.role != Role::input ||
           std::find(batch.operands.begin(), batch.operands.end(), operand.name) != batch.operands.end()) {
         DimDecl dim;
         dim.axes = {batch.axis};

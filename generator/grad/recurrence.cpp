@@ -303,10 +303,11 @@ private:
 
 } // namespace
 
-std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried, bool &mixes) {
+std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried, bool *mixes) {
   Recurrence recurrence(graph, carried);
   const std::optional<Scanned> out = recurrence.run();
-  mixes = recurrence.mixes();
+  if (mixes != nullptr)
+    *mixes = recurrence.mixes();
   return out;
 }
 

@@ -22,6 +22,6 @@ struct Scanned {
 };
 
 // nullopt: it is none of these; perhaps because an element of it is a sum of others (`mixes`).
-std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried, bool &mixes);
+std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried, bool *mixes = nullptr);
 
 } // namespace kgen::grad

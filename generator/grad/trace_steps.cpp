@@ -110,7 +110,7 @@ bool Tracer::find_carried() {
         if (kernel_.grid[g].semantics == Semantics::arbitrary)
           carried.along = {steps_.steps(g)};
     bool mixes = false;
-    const auto value = found_by_scan(graph_, carried, mixes);
+    const auto value = found_by_scan(graph_, carried, &mixes);
     if (mixes)
       out_.unknown.at(placeholder).help = kMixedHelp;
     if (value) {
