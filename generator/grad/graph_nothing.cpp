@@ -69,11 +69,13 @@ AxisId Graph::asked_row(NodeId condition) const {
   return asks && axis(node(n.args[0]).axis).ragged != kNone ? node(n.args[0]).axis : kNone;
 }
 
+// Does it ask whether there is a lane, or whether a place lies within an axis?
 bool Graph::is_some(NodeId condition) const {
   const Node &n = node(condition);
   if (n.kind == Kind::either)
     return is_some(n.args[0]) && is_some(n.args[1]);
-  return asked_row(condition) != kNone || is_any(condition);
+  const bool bounds = n.kind == Kind::op && (n.op == Op::ge || n.op == Op::lt) && is_integer(node(n.args[0]).type);
+  return bounds || asked_row(condition) != kNone || is_any(condition);
 }
 
 bool Graph::is_any(NodeId condition) const {
@@ -90,13 +92,14 @@ bool Graph::says_some(NodeId condition, NodeId some) const {
 bool Graph::is_nothing(NodeId value, NodeId unless) const {
   const Node &n = node(value), &asked = node(unless);
   const auto nothing = [&](NodeId id) { return is_nothing(id, unless); };
-  if (asked.kind == Kind::either && n.kind != Kind::sum)
-    return is_nothing(value, asked.args[0]) || is_nothing(value, asked.args[1]);
+  if (asked.kind == Kind::either && n.kind == Kind::fold &&
+      (is_nothing(value, asked.args[0]) || is_nothing(value, asked.args[1])))
+    return true;
   switch (n.kind) {
   case Kind::number:
     return is_zero(value);
   case Kind::fold: {
-    if (n.monoid != Monoid::sum)
+    if (n.monoid != Monoid::sum || !(axes(unless) & n.reduced).empty()) // asked of other lanes
       return false;
     if (const AxisId row = asked_row(unless); row != kNone && n.reduced.contains(row))
       return true;
@@ -115,7 +118,7 @@ bool Graph::is_nothing(NodeId value, NodeId unless) const {
   case Kind::sum:
     return std::all_of(n.args.begin(), n.args.end(), nothing);
   case Kind::choose:
-    return (nothing(n.args[1]) || n.args[0] == unless) && nothing(n.args[2]);
+    return (nothing(n.args[1]) || asks(n.args[0], unless)) && nothing(n.args[2]);
   case Kind::cast:
     return nothing(n.args[0]);
   default:

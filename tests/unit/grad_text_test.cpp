@@ -177,3 +177,25 @@ TEST_CASE("what cannot be differentiated is refused at its line") {
   CHECK(backward("inputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\n", "y = x;").messages.find("KG0602") !=
         std::string::npos);
 }
+
+TEST_CASE("a name of what reads an optional input asks for it") {
+  const std::string operands = "inputs.x = \"f32[N]\"\ninputs.bias = { type = \"f32[N]\", optional = true }\n"
+                               "outputs.y = \"f32[N]\"\n";
+  const Written once = backward(operands, "real s = x; if (present(bias)) s += bias; y = silu(s);");
+  CHECK(once.body().find("real s = present(bias) ? x + bias : x;") != std::string::npos);
+  const Written shared =
+      backward(operands, "real s = x;\nif (present(bias)) { real t = exp(bias); s += t * sin(x * t); }\ny = s;");
+  CHECK(shared.body().find("real t = present(bias) ? exp(bias) : 0;") != std::string::npos);
+}
+
+TEST_CASE("elements that steps make of others are refused") {
+  const std::string operands = "inputs.b = { type = \"f64[I]\", block = [\"squeeze\"], index = [\"i\"] }\n"
+                               "outputs.x = { type = \"f64[I]\", block = [\"squeeze\"], index = [\"i\"] }\n"
+                               "grid.i = { size = \"I\", semantics = \"arbitrary\" }\n";
+  const std::string body = "if (first(i)) s = 0; double v = b + 0.5 * sum(s, J); x = v; if (index(J) == i) s = v;";
+  for (const std::string size : {"4", "I"}) {
+    const Written w = backward(operands + "scratch.s = \"f64[J=" + size + "]\"\n", body);
+    CHECK(w.text.empty());
+    CHECK(w.messages.find("what `s` carries from step to step") != std::string::npos);
+  }
+}
