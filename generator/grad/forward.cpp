@@ -178,8 +178,8 @@ private:
 
   // As the arrays say it, where no key does: K=N.
   std::string extent_of(const Axis &axis) const {
-    const bool declared = std::any_of(spec_.axes.begin(), spec_.axes.end(),
-                                      [&](const AxisDecl &decl) { return decl.name == axis.name; });
+    const bool declared =
+        std::any_of(spec_.axes.begin(), spec_.axes.end(), [&](const AxisDecl &decl) { return decl.name == axis.name; });
     return declared || axis.size == Size::axis(axis.name) ? "" : "=" + to_string(axis.size);
   }
 

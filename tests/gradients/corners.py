@@ -86,6 +86,12 @@ CASES = [
      'outputs.y={ type = "f64[I]", block = ["squeeze"], index = ["i"] }\nscratch.t="f64[]"\n'
      'grid.i={ size = "I", semantics = "arbitrary" }\nbody=\'if (first(i)) t = 0; double v = b + 0.5 * t; y = v; t += v;\'',
      {"b": [1, 2, 3], "d_y": [1, 10, 100]}, {"d_b": [1 + 5 + 75, 10 + 50, 100]}),
+    *((f"scratch along an axis of a size of its own, {size}",
+       'inputs.b={ type = "f64[I]", block = ["squeeze"], index = ["i"] }\n'
+       'outputs.y={ type = "f64[I]", block = ["squeeze"], index = ["i"] }\nscratch.s="f64[J=' + size + ']"\n'
+       'grid.i={ size = "I", semantics = "arbitrary" }\n'
+       "body='if (first(i)) s = 0; y = b + sum(s * s, J); s = 0.5 * s + b * index(J);'",
+       {"b": [3, 1], "d_y": [1, 10]}, {"d_b": [1 + 60 * squares, 10]}) for size, squares in (("I", 1), ("2 * I + 1", 30), ("5", 30))),
     ("products with one zero and with two", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = prod(x, N);\'',
      {"x": [[2, 0, 3], [0, 0, 3], [1, 2, 3]], "d_y": [1, 1, 1]}, {"d_x": [[0, 6, 0], [0, 0, 0], [6, 3, 2]]}),
     ("running products with zeros", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = cumprod(x, N);\'',
