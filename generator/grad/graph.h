@@ -220,7 +220,8 @@ private:
   bool is_some(NodeId condition) const;
   bool is_any(NodeId condition) const;
   AxisId asked_row(NodeId condition) const;
-  bool is_nothing(NodeId value, NodeId unless) const;
+  bool is_nothing(NodeId value, NodeId unless); // is it exactly 0 where `unless` does not hold?
+  bool find_nothing(NodeId value, NodeId unless);
   NodeId without(NodeId condition, const std::function<bool(NodeId)> &part);
   AxisSet own_axes(NodeId value, NodeId where) const;
 
@@ -237,6 +238,7 @@ private:
     double times;
   };
   std::vector<Logarithm> logarithms_;
+  std::map<std::pair<NodeId, NodeId>, bool> nothing_; // of values and conditions
 };
 
 } // namespace kgen::grad

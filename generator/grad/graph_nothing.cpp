@@ -88,8 +88,15 @@ bool Graph::says_some(NodeId condition, NodeId some) const {
   return is_any(some) && asks(condition, node(some).args[0]);
 }
 
-// Is it exactly 0 where `unless` does not hold?
-bool Graph::is_nothing(NodeId value, NodeId unless) const {
+bool Graph::is_nothing(NodeId value, NodeId unless) {
+  if (const auto known = nothing_.find({value, unless}); known != nothing_.end())
+    return known->second;
+  const bool found = find_nothing(value, unless);
+  nothing_[{value, unless}] = found;
+  return found;
+}
+
+bool Graph::find_nothing(NodeId value, NodeId unless) {
   const Node &n = node(value), &asked = node(unless);
   const auto nothing = [&](NodeId id) { return is_nothing(id, unless); };
   if (asked.kind == Kind::either && n.kind == Kind::fold &&
@@ -129,8 +136,11 @@ bool Graph::is_nothing(NodeId value, NodeId unless) const {
 NodeId Graph::without(NodeId condition, const std::function<bool(NodeId)> &part) {
   if (condition == kNoNode || part(condition))
     return kNoNode;
-  const Node n = node(condition);
-  return n.kind == Kind::both ? both(without(n.args[0], part), without(n.args[1], part)) : condition;
+  if (node(condition).kind != Kind::both)
+    return condition;
+  const std::vector<NodeId> parts = node(condition).args;
+  const NodeId first = without(parts[0], part), second = without(parts[1], part);
+  return first == parts[0] && second == parts[1] ? condition : both(first, second);
 }
 
 // Rule "nothing summed": a sum of no lanes is 0, and nobody has to ask whether there are any.
