@@ -282,13 +282,10 @@ void build_axes(Build &build) {
     Axis axis;
     axis.name = name;
     axis.size = found.size;
+    axis.derived = found.derived;
     axis.place = place;
     kernel.axes.push_back(std::move(axis));
-    Axis &added = kernel.axes.back();
-    if (found.derived) // a number is one, however it is written
-      if (const Size size = build.resolve(found.size); !size.is_integer() || size.value < 0)
-        added.derived = true;
-    return added;
+    return kernel.axes.back();
   };
   for (const BatchDecl &batch : build.spec.batch) {
     if (build.axis_ids.count(batch.axis))
