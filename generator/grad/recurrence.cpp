@@ -108,7 +108,8 @@ private:
   // The sum of what is linear is so, too; but no element is linear in its own alone where it is a sum of them.
   Found sum(const Node &n) {
     const NodeId where = n.args.size() > 1 ? n.args[1] : kNoNode;
-    mixes_ = mixes_ || !(graph_.axes(carried_.found) & n.reduced).empty();
+    const bool adds = n.monoid == Monoid::sum || n.monoid == Monoid::mean;
+    mixes_ = mixes_ || (adds && !(graph_.axes(carried_.found) & n.reduced).empty());
     if (mixes_ || n.monoid != Monoid::sum || !floating() || (where != kNoNode && hangs(where)))
       return std::nullopt;
     const Found element = of(n.args[0]);

@@ -14,7 +14,8 @@ constexpr const char *kCarriedHelp =
 
 constexpr const char *kMixedHelp =
     "let each element depend on what itself held: keep a sum of them in a scratch value of "
-    "its own, to which steps add";
+    "its own, to which steps add; or write the backward spec by hand, and name it: "
+    "backward = \"FILE\"";
 
 struct Trouble {
   std::optional<Diagnostic> first;
