@@ -138,7 +138,8 @@ bool may_be_negative(const Expr &e) {
 }
 
 Expr unary(std::string op, Expr value, Type type, const Place &place) {
-  const bool literal = value.kind == Expr::Kind::literal && op == "-";
+  const bool literal =
+      value.kind == Expr::Kind::literal && op == "-" && value.param.empty(); // else no longer its value
   if (literal && is_floating(type)) {
     value.number = -value.number;
     value.place = place;

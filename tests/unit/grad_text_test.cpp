@@ -72,6 +72,13 @@ TEST_CASE("parameters keep their names, and a batch is an axis") {
   CHECK(w.body().find("real together_x = x + eps;") != std::string::npos);
 }
 
+TEST_CASE("a parameter keeps its sign, and a whole number is divided as a real one where it was") {
+  const std::string operands = "params.n = 2\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n";
+  CHECK(backward(operands, "y = x * x * -n;").body() == "d_x = 2 * d_y * x * -n;\n");
+  CHECK(backward(operands, "y = x * (real(1) / n);").body() == "d_x = d_y * (1.0 / n);\n");
+  CHECK(backward(operands, "y = x * (1 / n);").body() == "d_x = d_y * (1 / n);\n");
+}
+
 TEST_CASE("slices at constant places are written slice by slice") {
   const Written w = backward("inputs.x = \"f32[N, C=2]\"\noutputs.y = \"f32[N]\"\n", "y = at(x, C = 0) * 3;");
   CHECK(w.body() == "at(d_x, C = 0) = 3 * d_y;\nat(d_x, C = 1) = 0;\n");

@@ -1,0 +1,73 @@
+"""The gradients of small kernels, for all choices of their parameters, are those of central differences.
+
+bodies.py KGEN [WORD]: only those with the word in their name
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KGEN = sys.argv[1] if len(sys.argv) > 1 else ""
+WORD = sys.argv[2] if len(sys.argv) > 2 else ""
+
+ROW = 'inputs.x = "f64[N]"\noutputs.y = "f64[N]"\n'
+WHOLE = ("params.n = 3\n", "params.n = [2, 5]\n")
+ANY = (*WHOLE, "params.n = 0.75\n")
+
+# name: what comes before the body, one or several; body
+CASES = {
+    "a parameter under a minus": (ANY, "y = x * x * -n;"),
+    "under a minus in an argument": (ANY, "y = exp(-n * sum(x * x, N) / 16) * x;"),
+    "under two of them": (ANY, "y = x * - -n * x;"),
+    "bounds with a minus": (WHOLE, "y = x * x * clamp(index(N) - 3, -n, n);"),
+    "under a minus in a power": (ANY, "y = pow(abs(x) + 1, -n);"),
+    "under a minus in a function": (
+        [p + "functions = 'real falls(real v) { return exp(-n * v * v / 8); }'\n" for p in ANY], "y = falls(x);"),
+    "under a minus in a chosen function": (
+        [p + 'params.f = ["falls", "silu"]\nfunctions = \'real falls(real v) { return exp(-n * v * v / 8); }\'\n' for p in ANY],
+        "y = f(x);"),
+    "a whole number under one": (ANY, "y = pow(abs(x) + 1, real(1) / n);"),
+    "a whole number, divided": (ANY, "y = x * x * (real(n) / 4);"),
+    "a whole number, divided by one with a point": (ANY, "y = x * x * (n / 2.0);"),
+    "a whole number times one": (ANY, "y = x * x * (1.0 * n / 4);"),
+    "times a number below one": (ANY, "y = x * x * (0.1 * n);"),
+    "an index, divided by a parameter": (ANY, "y = x * x * (float(index(N)) / n);"),
+    "a size, divided by a parameter": (ANY, "y = x * x * (real(size(N)) / n);"),
+    "two whole numbers": (["params.n = 3\nparams.k = 2\n", "params.n = [3, 4]\nparams.k = [5, 2]\n"],
+                          "y = pow(abs(x) + 1, real(n) / k) + x * x * (real(n) * k / 7);"),
+    "one as a whole number and as another": (WHOLE, "y = at(x, N = index(N) / n) * x * (real(1) / n);"),
+    "a negative whole number, divided": (ANY, "y = x * x * (-real(n) / 4);"),
+    "a choice of whole numbers, divided": (ANY, "y = x * x * ((x > 0 ? real(1) : n) / 4);"),
+    "the larger of whole numbers, divided": (ANY, "y = x * x * (max(real(index(N)), n) / 4);"),
+    "a sum of whole numbers, divided": (ANY, "y = x * x * ((real(n) + index(N)) / 4);"),
+    "a sum over lanes, divided": (ANY, "y = x * x * (sum(real(index(N) % 3), N) / n);"),
+    "a quotient, divided": (WHOLE, "y = x * x * (real(7 / n) / 4);"),
+    "one under a whole product": (ANY, "y = pow(abs(x) + 1, 1.0 / (n * size(N)));"),
+    "a whole number to a power": (ANY, "y = x * x * pow(real(n), -1.0);"),
+    "a quotient of whole numbers": (WHOLE, "y = x * x * (7 / n);"),
+    "a whole number in a function": ([p + "functions = 'real root(real v) { return pow(abs(v) + 1, real(1) / n); }'\n" for p in ANY],
+                                     "y = root(x);"),
+}
+
+
+def check(before, body, folder):
+    path = folder / "k.toml"
+    path.write_text(f'kernel = "k"\n{before}' + ("" if "outputs." in before else ROW) + f"body = '''\n{body}\n'''\n")
+    done = subprocess.run([KGEN, "verify", "--grad", str(path), "--seeds", "1"], capture_output=True, text=True)
+    return f"exit {done.returncode}: {done.stdout}{done.stderr}" if done.returncode else ""
+
+
+def main():
+    wrong, count = [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (befores, body) in CASES.items():
+            for before in befores if WORD in name else ():
+                count += 1
+                problem = check(before, body, Path(folder))
+                wrong += [f"{name}: {before}{body}\n{problem}"] if problem else []
+    print("\n".join(wrong) or f"{count} kernels are right")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
