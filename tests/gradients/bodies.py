@@ -1,4 +1,5 @@
-"""The gradients of small kernels, for all choices of their parameters, are those of central differences.
+"""The gradients of small kernels, for all choices of their parameters, and the second ones of some, are those of central
+differences.
 
 bodies.py KGEN [WORD]: only those with the word in their name
 """
@@ -48,24 +49,40 @@ CASES = {
     "a whole number in a function": ([p + "functions = 'real root(real v) { return pow(abs(v) + 1, real(1) / n); }'\n" for p in ANY],
                                      "y = root(x);"),
 }
+# Differentiated twice. Signs come together in these.
+TWICE = {
+    "a difference, divided": "y = (x - m) / s;",
+    "one with a minus": "y = -(x - m) / s;",
+    "by a negative one": "y = x / -s;",
+    "by a square": "y = (m - x) / (s * s);",
+    "an exponential": "y = -exp(-(x - m) / s);",
+    "signs upon signs": "real d = -x / s; real e = -d; y = d * -(-e) - m;",
+}
+PLANES = "".join(f'inputs.{name} = "f64[{axes}]"\n' for name, axes in (("x", "B, C"), ("m", "C"), ("s", "C"))) + \
+    'outputs.y = "f64[B, C]"\n'
 
 
-def check(before, body, folder):
+def check(before, body, folder, twice=False):
     path = folder / "k.toml"
     path.write_text(f'kernel = "k"\n{before}' + ("" if "outputs." in before else ROW) + f"body = '''\n{body}\n'''\n")
+    if twice:
+        done = subprocess.run([KGEN, "grad", str(path), "-o", str(folder)], capture_output=True, text=True)
+        if done.returncode:
+            return done.stderr
+        path = folder / "k_backward.toml"
     done = subprocess.run([KGEN, "verify", "--grad", str(path), "--seeds", "1"], capture_output=True, text=True)
     return f"exit {done.returncode}: {done.stdout}{done.stderr}" if done.returncode else ""
 
 
 def main():
-    wrong, count = [], 0
+    cases = [(name, before, body, False) for name, (befores, body) in CASES.items() for before in befores]
+    cases += [(f"{name}, twice", PLANES, body, True) for name, body in TWICE.items()]
+    wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, (befores, body) in CASES.items():
-            for before in befores if WORD in name else ():
-                count += 1
-                problem = check(before, body, Path(folder))
-                wrong += [f"{name}: {before}{body}\n{problem}"] if problem else []
-    print("\n".join(wrong) or f"{count} kernels are right")
+        for name, before, body, twice in cases:
+            if problem := WORD in name and check(before, body, Path(folder), twice):
+                wrong.append(f"{name}: {before}{body}\n{problem}")
+    print("\n".join(wrong) or f"{len(cases)} kernels are right")
     sys.exit(1 if wrong else 0)
 
 

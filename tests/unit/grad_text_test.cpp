@@ -79,6 +79,14 @@ TEST_CASE("a parameter keeps its sign, and a whole number is divided as a real o
   CHECK(backward(operands, "y = x * (1 / n);").body() == "d_x = d_y * (1 / n);\n");
 }
 
+TEST_CASE("two signs are none") {
+  const Written w = backward(
+      "inputs.s = \"f32[C]\"\ninputs.y = \"f32[B, C]\"\ninputs.g = \"f32[B, C]\"\n"
+      "outputs.m = { type = \"f32[C]\", optional = true }\noutputs.t = { type = \"f32[C]\", optional = true }\n",
+      "m = -sum(g, B) / s;\nt = -dot(g, y, B) / s;");
+  CHECK(w.body().find("d_s = (dot(g, y, B) / s * given_t + sum(g, B) / s * given_m) / s;") != std::string::npos);
+}
+
 TEST_CASE("slices at constant places are written slice by slice") {
   const Written w = backward("inputs.x = \"f32[N, C=2]\"\noutputs.y = \"f32[N]\"\n", "y = at(x, C = 0) * 3;");
   CHECK(w.body() == "at(d_x, C = 0) = 3 * d_y;\nat(d_x, C = 1) = 0;\n");
