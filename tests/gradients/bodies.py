@@ -12,6 +12,8 @@ KGEN = sys.argv[1] if len(sys.argv) > 1 else ""
 WORD = sys.argv[2] if len(sys.argv) > 2 else ""
 
 ROW = 'inputs.x = "f64[N]"\noutputs.y = "f64[N]"\n'
+X = 'inputs.x = "f64[N]"\n'
+PLANE = ['inputs.x = "f64[M, N]"\noutputs.y = "f64[M, N]"\n']
 WHOLE = ("params.n = 3\n", "params.n = [2, 5]\n")
 ANY = (*WHOLE, "params.n = 0.75\n")
 
@@ -45,6 +47,32 @@ CASES = {
     "a quotient, divided": (WHOLE, "y = x * x * (real(7 / n) / 4);"),
     "one under a whole product": (ANY, "y = pow(abs(x) + 1, 1.0 / (n * size(N)));"),
     "a whole number to a power": (ANY, "y = x * x * pow(real(n), -1.0);"),
+    "a slice over the whole": ([X + 'outputs.y = "f64[N, Z=2]"\n'], "y = x; at(y, Z = 1) = 2 * x * x;"),
+    "a number over the whole": (PLANE, "y = x * x; at(y, N = 0) = 7;"),
+    "two slices over the whole": (PLANE, "y = x * x; at(y, N = 1) = 7 * at(x, N = 0); at(y, N = 0) = sum(x, N);"),
+    "a slice over the whole, added to": (
+        [X + 'outputs.y = { type = "f64[N, Z=2]", atomic = true }\n'],
+        "y = x * x; at(y, Z = 1) = sin(x); at(y, Z = 1) += x * x * x;"),
+    "a slice over the whole, where a row says so": (
+        PLANE, "y = x * x; if (at(x, N = 0) > 0) at(y, N = 1) = 3 * at(x, N = 0);"),
+    "a slice over a slice": (PLANE, "y = 0; at(y, N = 1) = sum(x * x, N); at(y, N = 1) = 3 * sum(x, N);"),
+    "a slice over a slice, where a row says so": (
+        PLANE, "y = 0; at(y, N = 1) = sum(x * x, N); if (at(x, N = 0) > 0) at(y, N = 1) = 3 * sum(x, N);"),
+    "a slice over one of two": (
+        PLANE, "y = 0; real s = sum(x * x, N); if (s > 1) at(y, N = 1) = s; else at(y, N = 1) = s * s; at(y, N = 1) = sin(s);"),
+    "a moved copy over the whole": (PLANE, "y = x * x; at(y, N = index(N) - 1) = 3 * x;"),
+    "two halves, one over the other's first": (
+        ['inputs.x = "f64[H]"\noutputs.y = "f64[N=2 * H]"\n'],
+        "y = 0; at(y, N = H) = x * x; at(y, N = H + size(H)) = sin(x); at(y, N = 0) = 3 * at(x, H = 1);"),
+    "every other one": (['inputs.x = "f64[H]"\noutputs.y = "f64[N=2 * H]"\n'],
+                        "y = 0; at(y, N = 2 * H) = x * x; at(y, N = 2 * H + 1) = sin(x);"),
+    "the whole over a slice": (PLANE, "at(y, N = 1) = sum(x, N); y = x * x;"),
+    "the whole over a slice, where a row says so": (
+        PLANE, "y = 0; at(y, N = 1) = sum(x, N); if (at(x, N = 0) > 0) y = x * x;"),
+    "a number over a slice, where a row says so": (
+        PLANE, "y = 0; at(y, N = 1) = sum(x, N); if (at(x, N = 0) > 0) y = 3;"),
+    "counts as places": ([X + 'inputs.c = "i32[N]"\n' + 'outputs.y = "f64[N]"\noutputs.n = "i32[N]"\n'],
+                         "n = 0; at(n, N = c) += 1; y = at(x, N = n) * x;"),
     "a quotient of whole numbers": (WHOLE, "y = x * x * (7 / n);"),
     "a whole number in a function": ([p + "functions = 'real root(real v) { return pow(abs(v) + 1, real(1) / n); }'\n" for p in ANY],
                                      "y = root(x);"),
