@@ -138,7 +138,7 @@ bool may_be_negative(const Expr &e) {
 }
 
 Expr unary(std::string op, Expr value, Type type, const Place &place) {
-  const bool literal = value.kind == Expr::Kind::literal && op == "-";
+  const bool literal = value.kind == Expr::Kind::literal && op == "-" && value.param.empty(); // a parameter stays one
   if (literal && is_floating(type)) {
     value.number = -value.number;
     value.place = place;

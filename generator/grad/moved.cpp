@@ -40,6 +40,7 @@ private:
     case Kind::index:
       return places_.at(n.axis);
     case Kind::operand:
+    case Kind::carried:
     case Kind::scan:
     case Kind::looped:
       return there(id);

@@ -431,8 +431,12 @@ private:
       out_.of[array.name].additions.push_back(std::move(addition));
       return;
     }
-    if (array.kind == Kind::operand && !options_.additions && is_gather(graph_, id, lanes, kernel_.tables))
-      out_.of[array.name].summed = Summed{lanes - array.axes, n.places};
+    if (array.kind == Kind::operand && !options_.additions && is_gather(graph_, id, lanes, kernel_.tables)) {
+      AxisSet own = array.axes;
+      for (AxisId place : n.places)
+        own -= AxisSet::of(place);
+      out_.of[array.name].summed = Summed{lanes - own, n.places};
+    }
     std::optional<Transposed> back = transpose(graph_, id, part, lanes);
     if (back && graph_.axes(back->part->value).count() > 60)
       back.reset();

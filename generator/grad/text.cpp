@@ -291,6 +291,14 @@ Text::Piece Text::factor(NodeId id) const {
   return piece(id);
 }
 
+// Two signs would be read as one that assigns: --x.
+bool Text::take_minus(Piece &piece) {
+  const bool minus = piece.strength >= kProduct && piece.text.starts_with("-");
+  if (minus)
+    piece.text.erase(0, 1);
+  return minus;
+}
+
 // d / (2 * s), with the gradients first.
 Text::Piece Text::product(const Node &n, double sign) const {
   std::vector<std::pair<int, NodeId>> above, below;
@@ -301,9 +309,8 @@ Text::Piece Text::product(const Node &n, double sign) const {
     auto rank = [&](NodeId id) { return use(id).starts_with("d") && use(id).find("_") < 4 ? 0 : 1; };
     return rank(a.second) < rank(b.second);
   });
-  double number = n.number * sign;
-  const bool minus = number < 0;
-  number = std::fabs(number);
+  double number = std::fabs(n.number);
+  bool minus = n.number * sign < 0;
   std::string divided;
   const double turned = 1 / number;
   if (number != 0.5 && number < 1 && turned == std::floor(turned) && 1 / turned == number && turned < 1e9 &&
@@ -322,6 +329,8 @@ Text::Piece Text::product(const Node &n, double sign) const {
   }
   if (!floats) // whole numbers would be divided as such
     pieces[0] = number != 1 || above.empty() ? floating(number, true) : piece(above[0].second, true);
+  if (minus)
+    minus = !take_minus(pieces[0]);
   std::string text = minus ? "-" : "";
   for (size_t i = 0; i < pieces.size(); ++i)
     text += (i == 0 ? "" : " * ") + within(pieces[i], i == 0 && minus ? kName : i == 0 ? kProduct : kProduct + 1);
@@ -346,12 +355,13 @@ Text::Piece Text::sum(const Node &n) const {
   for (NodeId arg : n.args) {
     const Node &term = graph_.node(arg);
     const bool named = names_.count(arg) != 0;
-    const bool minus =
+    bool minus =
         !named && ((term.kind == Kind::product && term.number < 0) || (term.kind == Kind::number && term.number < 0));
     Piece piece = minus && term.kind == Kind::product ? product(term, -1)
                   : minus                             ? floating(-term.number, false)
                                                       : this->piece(arg, !floats);
     floats = true;
+    minus = take_minus(piece) != minus;
     if (text.empty())
       text = (minus ? "-" : "") + within(piece, minus ? kProduct : kSum);
     else

@@ -32,6 +32,7 @@ private:
   Piece operation(const Node &n, bool floating) const;
   Piece infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const;
   Piece factor(NodeId id) const;
+  static bool take_minus(Piece &piece);
   Piece product(const Node &n, double sign) const;
   Piece sum(const Node &n) const;
   std::string bits_type(const Node &n) const;

@@ -23,7 +23,7 @@ Trace Tracer::run() {
     arrays_.clear();
     if (!trouble_)
       statements(kernel_.statements);
-  } while (!trouble_ && find_carried());
+  } while (!trouble_ && (hold_written_over() || find_carried()));
   out_.steps = steps_.made();
   for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()) && !trouble_; ++v)
     if (kernel_.vars[v].kind == Var::Kind::output)
@@ -143,14 +143,8 @@ void Tracer::assign(const Stmt &stmt) {
 
 void Tracer::assign_plain(const Stmt &stmt, const Var &var) {
   const NodeId before = held(stmt.target), value = this->value(stmt.value);
-  if (var.kind == Var::Kind::output && stored_.count(stmt.target) != 0 && graph_.is_floating(value) &&
-      graph_.node(value).kind != Kind::number)
-    for (const Store &before : out_.stores)
-      if (before.output == stmt.target)
-        return trouble_.refuse("a write over what was stored elsewhere", stmt.place,
-                               "write each element of `" + var.name + "` once");
-  if (var.kind == Var::Kind::output)
-    std::erase_if(out_.stores, [&](const Store &s) { return s.output == stmt.target && condition_ == kNoNode; });
+  if (var.kind == Var::Kind::output && graph_.is_floating(value))
+    write_over_stores(stmt);
   held_[stmt.target] = value;
   if (var.kind == Var::Kind::scratch && !steps_.empty())
     if (const NodeId lanes = steps_.lanes({stmt.value}, var.axes); lanes != kNoNode)
@@ -214,46 +208,6 @@ NodeId Tracer::element(const Expr &e) {
     out = out == kNoNode ? value : graph_.choose(it->second, value, out);
   }
   return out == kNoNode ? zero(e.ref) : out;
-}
-
-void Tracer::store(const Stmt &stmt) {
-  Store store{stmt.target, {}, value(stmt.value), condition_, stmt.scatter_add, stmt.place};
-  for (const Coordinate &c : stmt.coords)
-    store.places.emplace_back(c.axis, value(c.value));
-  if (!steps_.empty())
-    window_store(stmt, store);
-  else if (stored_.count(stmt.target) == 0)
-    return hold_store(stmt, store);
-  for (Store &other : out_.stores)
-    if (!store.adds && other.output == store.output && other.places == store.places && condition_ == kNoNode)
-      return void(other = store); // the last one counts
-  out_.stores.push_back(std::move(store));
-}
-
-void Tracer::hold_store(const Stmt &stmt, const Store &store) {
-  const NodeId array = operand(stmt.target), there = graph_.at(array, store.places);
-  AxisSet lanes = graph_.axes(store.value);
-  for (const auto &[axis, place] : store.places)
-    lanes |= graph_.axes(place);
-  const NodeId before = held(stmt.target);
-  if (there == array)
-    return void(held_[stmt.target] = store.adds ? plus(before, store.value) : store.value);
-  const std::optional<Transposed> own = transpose(graph_, there, {kNoNode, store.value}, lanes);
-  if (!own || !own->part || own->summed) {
-    if (store.adds && read_.count(stmt.target) == 0)
-      return out_.stores.push_back(store);
-    const std::string why =
-        kernel_.vars[stmt.target].alias != kNone ? "beside which `alias` keeps the rest" : "which is read again";
-    held_[stmt.target] = unknown(
-        stmt.target, {"a write at these places, " + why + ",", stmt.place, "keep what is needed of it in a local"});
-    return;
-  }
-  NodeId condition = own->part->condition;
-  if (own->slice)
-    condition = graph_.both(
-        condition, graph_.compare(Op::eq, graph_.index(own->slice->first), graph_.integer(own->slice->second)));
-  const NodeId value = store.adds ? plus(before, own->part->value) : own->part->value;
-  held_[stmt.target] = graph_.choose(condition, value, before);
 }
 
 NodeId Tracer::plus(NodeId a, NodeId b) {

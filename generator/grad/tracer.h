@@ -65,6 +65,14 @@ private:
   void assign_element(const Stmt &stmt);
   NodeId element(const Expr &e);
   void store(const Stmt &stmt);
+  // What was written there before is gone.
+  void write_over(const Store &store);
+  bool replace_stores(const Store &store);
+  bool are_apart(const Store &a, const Store &b);
+  void write_over_stores(const Stmt &stmt);
+  void meet_stores(VarId output, const Place &place);
+  bool hold_written_over();
+  bool asks_other_lanes(const Node &there) const;
   // What is read again: an element holds what the lane stores whose place it is.
   void hold_store(const Stmt &stmt, const Store &store);
   NodeId plus(NodeId a, NodeId b);
@@ -163,7 +171,7 @@ private:
   Trace out_;
   Held held_;
   std::map<VarId, std::map<std::vector<int64_t>, NodeId>> arrays_;
-  std::set<VarId> stored_, read_;
+  std::set<VarId> stored_, read_, written_over_;
   NodeId condition_ = kNoNode;
   Place place_;
   int left_ = 0;          // all lanes, by `continue` (1) or `break` (2)

@@ -3,6 +3,7 @@
 #include "grad/transpose.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace kgen::grad {
 namespace {
@@ -98,6 +99,7 @@ bool holds_index(const Graph &graph, NodeId id, AxisSet lanes) { return !(graph.
 bool reads_memory(const Graph &graph, NodeId id) {
   const Node &n = graph.node(id);
   return n.kind == Kind::operand || n.kind == Kind::table || n.kind == Kind::fold || n.kind == Kind::scan ||
+         n.kind == Kind::carried ||
          std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return reads_memory(graph, arg); });
 }
 
@@ -369,6 +371,30 @@ bool has_own_element(Graph &graph, NodeId read, AxisSet lanes) {
     }
   }
   return told.contains(open);
+}
+
+bool never_meet(Graph &graph, NodeId a, NodeId b) {
+  const Affine x = affine(graph, a), y = affine(graph, b);
+  const NodeId apart = graph.op(Op::sub, {wide(graph, x.rest), wide(graph, y.rest)}, Type::i64);
+  if (const Node rest = graph.node(apart); rest.kind == Kind::number) { // 2 * n and 2 * m + 1
+    int64_t common = 0;
+    for (const auto *times : {&x.times, &y.times})
+      for (const auto &[axis, count] : *times)
+        common = std::gcd(common, count);
+    if (common == 0 ? rest.integer != 0 : rest.integer % common != 0)
+      return true;
+  }
+  std::map<AxisId, NodeId> lanes; // of the other one
+  for (AxisId axis : (graph.axes(a) | graph.axes(b)).list()) {
+    if (graph.is_ragged(axis))
+      return false;
+    lanes[axis] = graph.index(graph.twin(axis));
+  }
+  for (const auto &[one, other] : {std::pair(a, moved(graph, b, lanes)), std::pair(moved(graph, a, lanes), b)})
+    if (one != kNoNode && other != kNoNode &&
+        graph.is_number(graph.compare(Op::eq, wide(graph, one), wide(graph, other)), 0))
+      return true;
+  return false;
 }
 
 bool is_gather(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables) {

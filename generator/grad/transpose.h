@@ -20,6 +20,9 @@ std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part,
 // the lanes share, at one place of the array.
 bool has_own_element(Graph &graph, NodeId read, AxisSet lanes);
 
+// Are two places along an axis different for all lanes?
+bool never_meet(Graph &graph, NodeId a, NodeId b);
+
 // Must its places be computed from values, so that no lane is known to read an element? Those that a sorted table picks
 // are known: a segment of the table reads each element.
 bool is_gather(Graph &graph, NodeId read, AxisSet lanes, const std::vector<Table> &tables);

@@ -108,11 +108,15 @@ ExprId Lowering::value(const body::Expr &e) {
   KGEN_UNREACHABLE("an expression that is no value");
 }
 
-// A number that a parameter names, as a scalar of the parameter's name.
+// A number that a parameter names, as a scalar of the parameter's name: a whole one where the parameter is, since the
+// text that is made again computes with that.
 ExprId Lowering::kept_param(const body::Expr &e) {
   const auto [known, is_new] = build_.scalar_ids.emplace(e.param, static_cast<ScalarId>(kernel_.scalars.size()));
-  if (is_new)
-    kernel_.scalars.push_back({e.param, is_floating(e.type) ? build_.variant.real : e.type});
+  if (is_new) {
+    const auto param = std::ranges::find(build_.spec.params, e.param, &Param::name);
+    const bool whole = std::holds_alternative<int64_t>(param->choices.front()); // then all
+    kernel_.scalars.push_back({e.param, whole ? Type::i64 : build_.variant.real});
+  }
   return node(Op::scalar, kernel_.scalars[known->second].type, e.place, known->second);
 }
 

@@ -85,9 +85,49 @@ TEST_CASE("parameters keep their names, and a batch is an axis") {
   CHECK(w.body().find("real together_x = x + eps;") != std::string::npos);
 }
 
+TEST_CASE("a parameter keeps its sign, and a whole number is divided as a real one where it was") {
+  const std::string operands = "params.n = 2\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\n";
+  CHECK(backward(operands, "y = x * x * -n;").body() == "d_x = 2 * d_y * x * -n;\n");
+  CHECK(backward(operands, "y = x * (real(1) / n);").body() == "d_x = d_y * (1.0 / n);\n");
+  CHECK(backward(operands, "y = x * (1 / n);").body() == "d_x = d_y * (1 / n);\n");
+}
+
+TEST_CASE("two signs are none") {
+  const Written w = backward(
+      "inputs.s = \"f32[C]\"\ninputs.y = \"f32[B, C]\"\ninputs.g = \"f32[B, C]\"\n"
+      "outputs.m = { type = \"f32[C]\", optional = true }\noutputs.t = { type = \"f32[C]\", optional = true }\n",
+      "m = -sum(g, B) / s;\nt = -dot(g, y, B) / s;");
+  CHECK(w.body().find("d_s = (dot(g, y, B) / s * given_t + sum(g, B) / s * given_m) / s;") != std::string::npos);
+}
+
 TEST_CASE("slices at constant places are written slice by slice") {
   const Written w = backward("inputs.x = \"f32[N, C=2]\"\noutputs.y = \"f32[N]\"\n", "y = at(x, C = 0) * 3;");
   CHECK(w.body() == "at(d_x, C = 0) = 3 * d_y;\nat(d_x, C = 1) = 0;\n");
+}
+
+TEST_CASE("a slice that is written over the whole takes its place") {
+  CHECK(backward("inputs.x = \"f32[N]\"\noutputs.y = \"f32[N, Z=2]\"\n", "y = x;\nat(y, Z = 1) = 2 * x * x;").body() ==
+        "d_x = at(d_y, Z = 0) + 4 * x * at(d_y, Z = 1);\n");
+  CHECK(backward(kRows, "y = x * x;\nat(y, N = 0) = 7;").body() == "d_x = index(N) == 0 ? 0 : 2 * d_y * x;\n");
+  CHECK(backward(kRows, "y = x * x;\nif (index(N) > 2) at(y, N = index(N) - 1) = x;").messages.find("KG0601") !=
+        std::string::npos);
+  const std::string blocks =
+      "grid.i = { size = \"cdiv(N, 8)\" }\ninputs.x = { type = \"f32[N]\", block = [8], index = [\"i\"] }\n"
+      "outputs.y = { type = \"f32[N, Z=2]\", block = [8, 2], index = [\"i\", 0] }\n";
+  CHECK(backward(blocks, "y = x;\nat(y, Z = 1) = x * x;").messages.find("KG0601") != std::string::npos);
+  CHECK(backward(blocks, "y = 0;\nat(y, Z = 1) = x;").messages.empty());
+}
+
+TEST_CASE("an output that gives places is read there by other lanes, too") {
+  GradOptions deterministic;
+  deterministic.deterministic = true;
+  const std::string
+      operands = "inputs.x = \"f32[N]\"\ninputs.c = \"i32[N]\"\noutputs.y = \"f32[N]\"\noutputs.n = \"i32[N]\"\n",
+      body = "n = 0;\nat(n, N = c) += 1;\ny = at(x, N = n) * x;";
+  CHECK(backward(operands, body).body().find("at(d_x, N = value_n) += d_y * x;\n") != std::string::npos);
+  const Written sums = backward(operands, body, deterministic);
+  CHECK(sums.body().find("where(index(N) == at(n, N = N_other))") != std::string::npos);
+  CHECK(sums.messages.find("over all of N") != std::string::npos);
 }
 
 TEST_CASE("a gather through values adds, or sums over all lanes") {

@@ -1,0 +1,118 @@
+"""The gradients of small kernels, for all choices of their parameters, and the second ones of some, are those of central
+differences.
+
+bodies.py KGEN [WORD]: only those with the word in their name
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KGEN = sys.argv[1] if len(sys.argv) > 1 else ""
+WORD = sys.argv[2] if len(sys.argv) > 2 else ""
+
+ROW = 'inputs.x = "f64[N]"\noutputs.y = "f64[N]"\n'
+X = 'inputs.x = "f64[N]"\n'
+PLANE = ['inputs.x = "f64[M, N]"\noutputs.y = "f64[M, N]"\n']
+WHOLE = ("params.n = 3\n", "params.n = [2, 5]\n")
+ANY = (*WHOLE, "params.n = 0.75\n")
+
+# name: what comes before the body, one or several; body
+CASES = {
+    "a parameter under a minus": (ANY, "y = x * x * -n;"),
+    "under a minus in an argument": (ANY, "y = exp(-n * sum(x * x, N) / 16) * x;"),
+    "under two of them": (ANY, "y = x * - -n * x;"),
+    "bounds with a minus": (WHOLE, "y = x * x * clamp(index(N) - 3, -n, n);"),
+    "under a minus in a power": (ANY, "y = pow(abs(x) + 1, -n);"),
+    "under a minus in a function": (
+        [p + "functions = 'real falls(real v) { return exp(-n * v * v / 8); }'\n" for p in ANY], "y = falls(x);"),
+    "under a minus in a chosen function": (
+        [p + 'params.f = ["falls", "silu"]\nfunctions = \'real falls(real v) { return exp(-n * v * v / 8); }\'\n' for p in ANY],
+        "y = f(x);"),
+    "a whole number under one": (ANY, "y = pow(abs(x) + 1, real(1) / n);"),
+    "a whole number, divided": (ANY, "y = x * x * (real(n) / 4);"),
+    "a whole number, divided by one with a point": (ANY, "y = x * x * (n / 2.0);"),
+    "a whole number times one": (ANY, "y = x * x * (1.0 * n / 4);"),
+    "times a number below one": (ANY, "y = x * x * (0.1 * n);"),
+    "an index, divided by a parameter": (ANY, "y = x * x * (float(index(N)) / n);"),
+    "a size, divided by a parameter": (ANY, "y = x * x * (real(size(N)) / n);"),
+    "two whole numbers": (["params.n = 3\nparams.k = 2\n", "params.n = [3, 4]\nparams.k = [5, 2]\n"],
+                          "y = pow(abs(x) + 1, real(n) / k) + x * x * (real(n) * k / 7);"),
+    "one as a whole number and as another": (WHOLE, "y = at(x, N = index(N) / n) * x * (real(1) / n);"),
+    "a negative whole number, divided": (ANY, "y = x * x * (-real(n) / 4);"),
+    "a choice of whole numbers, divided": (ANY, "y = x * x * ((x > 0 ? real(1) : n) / 4);"),
+    "the larger of whole numbers, divided": (ANY, "y = x * x * (max(real(index(N)), n) / 4);"),
+    "a sum of whole numbers, divided": (ANY, "y = x * x * ((real(n) + index(N)) / 4);"),
+    "a sum over lanes, divided": (ANY, "y = x * x * (sum(real(index(N) % 3), N) / n);"),
+    "a quotient, divided": (WHOLE, "y = x * x * (real(7 / n) / 4);"),
+    "one under a whole product": (ANY, "y = pow(abs(x) + 1, 1.0 / (n * size(N)));"),
+    "a whole number to a power": (ANY, "y = x * x * pow(real(n), -1.0);"),
+    "a slice over the whole": ([X + 'outputs.y = "f64[N, Z=2]"\n'], "y = x; at(y, Z = 1) = 2 * x * x;"),
+    "a number over the whole": (PLANE, "y = x * x; at(y, N = 0) = 7;"),
+    "two slices over the whole": (PLANE, "y = x * x; at(y, N = 1) = 7 * at(x, N = 0); at(y, N = 0) = sum(x, N);"),
+    "a slice over the whole, added to": (
+        [X + 'outputs.y = { type = "f64[N, Z=2]", atomic = true }\n'],
+        "y = x * x; at(y, Z = 1) = sin(x); at(y, Z = 1) += x * x * x;"),
+    "a slice over the whole, where a row says so": (
+        PLANE, "y = x * x; if (at(x, N = 0) > 0) at(y, N = 1) = 3 * at(x, N = 0);"),
+    "a slice over a slice": (PLANE, "y = 0; at(y, N = 1) = sum(x * x, N); at(y, N = 1) = 3 * sum(x, N);"),
+    "a slice over a slice, where a row says so": (
+        PLANE, "y = 0; at(y, N = 1) = sum(x * x, N); if (at(x, N = 0) > 0) at(y, N = 1) = 3 * sum(x, N);"),
+    "a slice over one of two": (
+        PLANE, "y = 0; real s = sum(x * x, N); if (s > 1) at(y, N = 1) = s; else at(y, N = 1) = s * s; at(y, N = 1) = sin(s);"),
+    "a moved copy over the whole": (PLANE, "y = x * x; at(y, N = index(N) - 1) = 3 * x;"),
+    "two halves, one over the other's first": (
+        ['inputs.x = "f64[H]"\noutputs.y = "f64[N=2 * H]"\n'],
+        "y = 0; at(y, N = H) = x * x; at(y, N = H + size(H)) = sin(x); at(y, N = 0) = 3 * at(x, H = 1);"),
+    "every other one": (['inputs.x = "f64[H]"\noutputs.y = "f64[N=2 * H]"\n'],
+                        "y = 0; at(y, N = 2 * H) = x * x; at(y, N = 2 * H + 1) = sin(x);"),
+    "the whole over a slice": (PLANE, "at(y, N = 1) = sum(x, N); y = x * x;"),
+    "the whole over a slice, where a row says so": (
+        PLANE, "y = 0; at(y, N = 1) = sum(x, N); if (at(x, N = 0) > 0) y = x * x;"),
+    "a number over a slice, where a row says so": (
+        PLANE, "y = 0; at(y, N = 1) = sum(x, N); if (at(x, N = 0) > 0) y = 3;"),
+    "counts as places": ([X + 'inputs.c = "i32[N]"\n' + 'outputs.y = "f64[N]"\noutputs.n = "i32[N]"\n'],
+                         "n = 0; at(n, N = c) += 1; y = at(x, N = n) * x;"),
+    "a quotient of whole numbers": (WHOLE, "y = x * x * (7 / n);"),
+    "a whole number in a function": ([p + "functions = 'real root(real v) { return pow(abs(v) + 1, real(1) / n); }'\n" for p in ANY],
+                                     "y = root(x);"),
+}
+# Differentiated twice. Signs come together in these.
+TWICE = {
+    "a difference, divided": "y = (x - m) / s;",
+    "one with a minus": "y = -(x - m) / s;",
+    "by a negative one": "y = x / -s;",
+    "by a square": "y = (m - x) / (s * s);",
+    "an exponential": "y = -exp(-(x - m) / s);",
+    "signs upon signs": "real d = -x / s; real e = -d; y = d * -(-e) - m;",
+}
+PLANES = "".join(f'inputs.{name} = "f64[{axes}]"\n' for name, axes in (("x", "B, C"), ("m", "C"), ("s", "C"))) + \
+    'outputs.y = "f64[B, C]"\n'
+
+
+def check(before, body, folder, twice=False):
+    path = folder / "k.toml"
+    path.write_text(f'kernel = "k"\n{before}' + ("" if "outputs." in before else ROW) + f"body = '''\n{body}\n'''\n")
+    if twice:
+        done = subprocess.run([KGEN, "grad", str(path), "-o", str(folder)], capture_output=True, text=True)
+        if done.returncode:
+            return done.stderr
+        path = folder / "k_backward.toml"
+    done = subprocess.run([KGEN, "verify", "--grad", str(path), "--seeds", "1"], capture_output=True, text=True)
+    return f"exit {done.returncode}: {done.stdout}{done.stderr}" if done.returncode else ""
+
+
+def main():
+    cases = [(name, before, body, False) for name, (befores, body) in CASES.items() for before in befores]
+    cases += [(f"{name}, twice", PLANES, body, True) for name, body in TWICE.items()]
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, before, body, twice in cases:
+            if problem := WORD in name and check(before, body, Path(folder), twice):
+                wrong.append(f"{name}: {before}{body}\n{problem}")
+    print("\n".join(wrong) or f"{len(cases)} kernels are right")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
