@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 57
+#define KGEN_OPENMP_REVISION 58
 
 #include <cmath>
 #include <cstdint>
@@ -3433,7 +3433,9 @@ constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 template <class Total, class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N, kFewColumns = kTileRows < N ? kTileRows : N - 1;
-  static constexpr int64_t kDeep = 256, kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
+  // Words are folded so fast that what waits would take longer than columns that come from the second cache.
+  static constexpr int64_t kDeep = std::is_same_v<Left, int32_t> ? 1024 : 256;
+  static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
   static constexpr int64_t kPanelsThatWait = 32, kTilesBeside = 40;
   int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
   int64_t part;                                  // of the depth
