@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 15
+#define KGEN_CUDA_REVISION 17
 
 #include <cmath>
 #include <cstring>

@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 53
+#define KGEN_OPENMP_REVISION 57
 
 #include <cmath>
 #include <cstdint>
@@ -531,7 +531,7 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
   if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
-      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total) || total > INT64_MAX / 2)
     total = INT64_MAX / 2;
   return start;
 }
@@ -1374,7 +1374,7 @@ inline bool all_lanes(Mask<N> mask) {
 }
 
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
-// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+// multiply-add gives exactly. Where that is 0 or not finite, there is nothing to put right.
 template <class T, int N>
 inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
 #if KGEN_SET_FUSES
@@ -1383,7 +1383,7 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
     const Lanes<T, N> near = x * reciprocal;
     const Lanes<T, N> rest = multiply_add(-near, by, x);
     const Lanes<T, N> right = multiply_add(rest, reciprocal, near);
-    return choose(rest - rest == T(0), right, near);
+    return choose(rest - rest == T(0) && rest != T(0), right, near);  // where it is 0, -0 stays -0
   }
 #endif
   return x / by;
@@ -3428,8 +3428,8 @@ constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 // column, from the first position of the depth to the last. A tile has kTileRows rows and two vectors of
 // columns: with what is folded into it, it fills the registers. What tiles read lies in panels, in the order
 // in which they read it. A tile goes down a part of the depth: so deep, a panel of columns stays in the first
-// cache while the tiles of some rows, whose panels stay in the second, take their turns. Totals that wait for
-// the next part are kept.
+// cache while the tiles of some rows, whose panels stay in the second, take their turns. Each part has
+// totals of its own, which are combined with those of the parts before: so long sums round less often.
 template <class Total, class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N, kFewColumns = kTileRows < N ? kTileRows : N - 1;
@@ -3443,7 +3443,7 @@ struct Cut {
   bool alone;                                    // a thread computes it by itself, if there are several
 
   IN_SET Cut(Span rows, int64_t bands_, Span columns, Span depth_)
-      : depth(larger(depth_.count(), 1)),
+      : depth(smaller(larger(depth_.count(), 1), int64_t{1} << 50)),  // what its bytes can be counted for
         bands(bands_),
         panels(bands_ * ceil_div(columns.count(), kColumns)),
         tiles(ceil_div(rows.count(), kTileRows)) {
@@ -3882,18 +3882,21 @@ class Contraction {
   IN_SET void fold_part(Span depth, bool last, TileAt tile, const Panel<N>& panel, const B* right_panel,
                         Total* waiting) const {
     Total here[2 * kTileRows];
-    Total* const totals = depth.first == 0 && last ? here : waiting;
-    if (depth.first == 0)
-      for (int cell = 0; cell < 2 * kTileRows; ++cell) totals[cell] = start_;
+    for (Total& total : here) total = start_;
     if constexpr (kAlways)
-      go_down(depth, tile, panel, right_panel, totals, kept_);
+      go_down(depth, tile, panel, right_panel, here, kept_);
     else
-      go_down(depth, tile, panel, right_panel, totals, steps_of(depth, tile));
+      go_down(depth, tile, panel, right_panel, here, steps_of(depth, tile));
     if constexpr (kBias != 0)
       for (int cell = 0; cell < 2 * kTileRows; ++cell)
-        totals[cell] = totals[cell] - Total(kBias * sums_[tile.panel * kTileRows + cell / 2]);
+        here[cell] = here[cell] - Total(kBias * sums_[tile.panel * kTileRows + cell / 2]);
+    if (depth.first > 0)
+      for (int cell = 0; cell < 2 * kTileRows; ++cell) here[cell] = combine_(waiting[cell], here[cell]);
     const int64_t m = rows_.first + tile.number * kTileRows;
-    if (last) finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, totals);
+    if (last)
+      finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, here);
+    else
+      for (int cell = 0; cell < 2 * kTileRows; ++cell) waiting[cell] = here[cell];
   }
   IN_SET void finish_tile(Span rows, const Panel<N>& panel, const Total* totals) const {
     const Finish finish = finish_;  // as what it stores could be anything that is not local
@@ -3963,8 +3966,8 @@ class Contraction {
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
 // then. T, A and B are the types of totals and of what is left and right. All threads of the team call this,
-// with memory that they share and with their own. Where columns are few, totals of some steps each, which all
-// began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
+// with memory that they share and with their own. Totals of some steps
+// each, which all began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
           class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
@@ -4142,10 +4145,12 @@ inline void add_bytes(Lanes<int32_t, N>& sum, Lanes<int32_t, N> first, Lanes<int
   asm("%{vex%} {vpdpbusd %2, %1, %0|vpdpbusd %0, %1, %2}" : "+x"(sum.v) : "x"(first.v), "x"(second.v));
 #endif
 }
-// Where both factors have a sign, or none has, the right one is moved by kBias.
+// Where both factors have a sign, the right one is moved by kBias. (Sums of products without signs are
+// unsigned.)
 template <bool kLeftSigned, bool kRightSigned>
 struct ByteStep {
-  static constexpr int kBias = kLeftSigned != kRightSigned ? 0 : kRightSigned ? 128 : -128;
+  static_assert(kLeftSigned || kRightSigned);
+  static constexpr int kBias = kLeftSigned && kRightSigned ? 128 : 0;
 
   template <int N>
   IN_SET void operator()(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
@@ -4160,7 +4165,7 @@ struct ByteStep {
   }
   template <int N>
   IN_SET static void add_left(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left) {
-    ByteStep()(sum, left, Lanes<int32_t, N>(0x01010101));
+    add_bytes(sum, Lanes<int32_t, N>(0x01010101), left);
   }
 };
 #endif

@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -329,12 +329,12 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max(AttentionBackwardWorkspace(B, H, S, D, R).bytes,
-                    AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes);
+    return std::max({AttentionBackwardWorkspace(B, H, S, D, R).bytes,
+                     AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes});
   }
   if (D == 128) {
-    return std::max(AttentionBackwardWorkspace(B, H, S, D, R).bytes,
-                    AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes);
+    return std::max({AttentionBackwardWorkspace(B, H, S, D, R).bytes,
+                     AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes});
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

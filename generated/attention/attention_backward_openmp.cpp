@@ -30,7 +30,7 @@
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -493,12 +493,12 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max(bytes_of_team(AttentionBackwardWorkspace<T, 64>(B, H, S, D, R)),
-                    bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R)));
+    return std::max({bytes_of_team(AttentionBackwardWorkspace<T, 64>(B, H, S, D, R)),
+                     bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R))});
   }
   if (D == 128) {
-    return std::max(bytes_of_team(AttentionBackwardWorkspace<T, 128>(B, H, S, D, R)),
-                    bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R)));
+    return std::max({bytes_of_team(AttentionBackwardWorkspace<T, 128>(B, H, S, D, R)),
+                     bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R))});
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

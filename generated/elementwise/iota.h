@@ -63,7 +63,7 @@ extern "C" {
 int iota_cuda(int32_t* z, int64_t N, void* stream);
 int iota_openmp(int32_t* z, int64_t N);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* iota_openmp_instructions(void);
 
 #if defined(__cplusplus)

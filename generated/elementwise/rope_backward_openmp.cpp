@@ -29,7 +29,7 @@
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -654,8 +654,8 @@ template <class T>
 int64_t workspace_of_rope_backward(int64_t B, int64_t S, int64_t H, int64_t R) {
   if (const int status = check_sizes({{8, B}, {9, S}, {10, H}, {11, R}})) return -status;
   if (S == 0 || R == 0) return 0;
-  return std::max(RopeBackwardWorkspace(B, S, H, R).bytes,
-                  bytes_of_team(RopeBackwardInPartWorkspace<T>(B, S, H, R)));
+  return std::max(
+      {RopeBackwardWorkspace(B, S, H, R).bytes, bytes_of_team(RopeBackwardInPartWorkspace<T>(B, S, H, R))});
 }
 
 }  // namespace KGEN_SET

@@ -27,7 +27,7 @@
 #include "giou_loss_packed_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -595,8 +595,8 @@ int64_t workspace_of_giou_loss_packed_backward(int64_t B, int64_t P, int64_t N) 
   if (const int status = check_sizes({{8, B}, {9, P}, {10, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if ((B == 0 || P == 0) && N == 0) return 0;
-  return std::max(bytes_of_team(GiouLossPackedBackwardWorkspace<T>(B, P, N)),
-                  bytes_of_team(GiouLossPackedBackwardInPartWorkspace<T>(B, P, N)));
+  return std::max({bytes_of_team(GiouLossPackedBackwardWorkspace<T>(B, P, N)),
+                   bytes_of_team(GiouLossPackedBackwardInPartWorkspace<T>(B, P, N))});
 }
 
 }  // namespace KGEN_SET

@@ -7,8 +7,8 @@
 // Bytes that giou_loss_ragged_backward_f32 must move: 4 * B + 36 * N + 4 read, 32 * N written.
 // Operations: 2 * B + 14 * N of add; 17 * N of sub; 46 * N of mul; B + 9 * N + 1 of div; 9 * N of neg; 4 * N
 //   of min; B + 10 * N + 1 of max.
-// Where N / 16 < B: giou_loss_ragged_backward_flat takes elements as they lie, whatever rows they are of, as
-//   most rows fill no vector.
+// Where N / 16 < B && longest_row(box_start, B, N) <= 256: giou_loss_ragged_backward_flat takes elements as
+//   they lie, whatever rows they are of, as most rows fill no vector.
 
 #include "giou_loss_ragged_backward.h"
 
@@ -23,7 +23,7 @@
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -67,7 +67,7 @@ struct GiouLossRaggedBackwardFlatWorkspace {
   }
 };
 
-// For N / 16 < B: most rows fill no vector.
+// For N / 16 < B && longest_row(box_start, B, N) <= 256: most rows fill no vector.
 template <class T>
 void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                                     const Stored<T>* d_giou, const Stored<T>* d_picture_loss,
@@ -334,7 +334,7 @@ int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* 
     if (box_start[entry - 1] > box_start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
   if (N == 0) return 0;
-  if (N / 16 < B) {
+  if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
     const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
     if (memory.status != 0) return memory.status;

@@ -9,14 +9,17 @@
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 // Operations: 3 * N + B of add; 13 * N of sub; 4 * N each of mul, min; 2 * N + B + 1 of div; 10 * N + B + 1
 //   of max.
-// Where N / 16 < B: giou_loss_ragged_flat takes elements as they lie, whatever rows they are of, as most rows
-//   fill no vector.
+// Where N / 16 < B && longest_row(box_start, B, N) <= 256: giou_loss_ragged_flat takes elements as they lie,
+//   whatever rows they are of, as most rows fill no vector.
 
 #include "giou_loss_ragged.h"
 
 #if !defined(KGEN_SET)
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
+#include <algorithm>
+#include <cmath>
+
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
@@ -25,7 +28,7 @@
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -68,7 +71,7 @@ struct GiouLossRaggedFlatWorkspace {
   }
 };
 
-// For N / 16 < B: most rows fill no vector.
+// For N / 16 < B && longest_row(box_start, B, N) <= 256: most rows fill no vector.
 template <class T>
 void giou_loss_ragged_flat(const int64_t* box_start, const Stored<T>* pred, const Stored<T>* target,
                            Stored<T>* giou, Stored<T>* picture_loss, Stored<T>* loss, int64_t B, int64_t N,
@@ -235,7 +238,7 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
   for (int64_t entry = 1; entry < (B + 1); ++entry) {
     if (box_start[entry - 1] > box_start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
-  if (N / 16 < B) {
+  if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
     const GiouLossRaggedFlatWorkspace<T> space(B, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
     if (memory.status != 0) return memory.status;
@@ -254,7 +257,8 @@ template <class T>
 int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (N / 16 < B) return GiouLossRaggedFlatWorkspace<T>(B, N).bytes;
+  if (N / 16 < B)
+    return std::max({GiouLossRaggedFlatWorkspace<T>(B, N).bytes, GiouLossRaggedWorkspace<T>(B, N).bytes});
   return GiouLossRaggedWorkspace<T>(B, N).bytes;
 }
 

@@ -31,7 +31,7 @@
 // Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
 //   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
 //   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
-//   environment names the set to take: baseline, avx2, avx512 or neon.
+//   environment names the set to take: baseline, avx2, avx512, avx512_bf16 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
 //   them at once.
 // CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
@@ -122,7 +122,7 @@ int giou_planes_f64_openmp(const double* left_p, const double* top_p, const doub
                            const double* bottom_p, const double* left_t, const double* top_t,
                            const double* right_t, const double* bottom_t, double* giou, int64_t M, int64_t N);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* giou_planes_openmp_instructions(void);
 
 #if defined(__cplusplus)

@@ -22,18 +22,18 @@
 // Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
 //   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
 //   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
-//   environment names the set to take: baseline, avx2, avx512 or neon.
+//   environment names the set to take: baseline, avx2, avx512, avx512_bf16 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
 //   them at once.
 // CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
 //   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
 //   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
 //   multiply-adds of products and sums, unless -fmad=false is given to it.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
-//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
-//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
-//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
-//   can be no child of another.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
+//   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
+//   allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two
+//   streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; cosine_similarity_error
 //   explains it.
 
@@ -107,7 +107,7 @@ int64_t cosine_similarity_f16_openmp_workspace(int64_t M, int64_t N);
 int cosine_similarity_f16_openmp(const uint16_t* x, const uint16_t* y, uint16_t* similarity, int64_t M,
                                  int64_t N, void* workspace, int64_t workspace_bytes);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* cosine_similarity_openmp_instructions(void);
 
 #if defined(__cplusplus)

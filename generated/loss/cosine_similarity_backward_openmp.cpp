@@ -21,7 +21,6 @@
 #if !defined(KGEN_SET)
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
-#include <algorithm>
 #include <cmath>
 
 #include "../kgen_openmp.h"
@@ -32,7 +31,7 @@
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -501,8 +500,7 @@ int64_t workspace_of_cosine_similarity_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (N <= 15 && N <= M) return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
-  return std::max(CosineSimilarityBackwardWorkspace<T>(M, N).bytes,
-                  CosineSimilarityBackwardWorkspace<T>(M, N).bytes);
+  return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
 }
 
 }  // namespace KGEN_SET

@@ -17,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -262,8 +262,8 @@ template <class S, class T>
 int64_t workspace_of_triplet_loss_backward(int64_t B, int64_t D) {
   if (const int status = check_sizes({{9, B}, {10, D}})) return -status;
   if (B == 0 || D == 0) return 0;
-  return std::max(TripletLossBackwardWorkspace<S, T>(B, D).bytes,
-                  TripletLossBackwardInPartWorkspace(B, D).bytes);
+  return std::max(
+      {TripletLossBackwardWorkspace<S, T>(B, D).bytes, TripletLossBackwardInPartWorkspace(B, D).bytes});
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -283,8 +283,8 @@ extern "C" int64_t gated_mlp_backward_cuda_workspace(int64_t M, int64_t K, int64
   if (const int status = check_sizes({{10, M}, {11, K}, {12, H}, {13, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || H == 0) && (H == 0 || N == 0)) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max(GatedMlpBackwardWorkspace(M, K, H, N).bytes,
-                  GatedMlpBackwardInPartWorkspace(M, K, H, N).bytes);
+  return std::max(
+      {GatedMlpBackwardWorkspace(M, K, H, N).bytes, GatedMlpBackwardInPartWorkspace(M, K, H, N).bytes});
 }
 extern "C" int gated_mlp_backward_cuda(const float* x, const float* gate, const float* up, const float* down,
                                        const float* d_z, float* d_x, float* d_gate, float* d_up,

@@ -41,7 +41,7 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -561,8 +561,8 @@ int64_t workspace_of_gated_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t
   if (const int status = check_sizes({{10, M}, {11, K}, {12, H}, {13, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || H == 0) && (H == 0 || N == 0)) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max(bytes_of_team(GatedMlpBackwardWorkspace(M, K, H, N)),
-                  bytes_of_team(GatedMlpBackwardInPartWorkspace(M, K, H, N)));
+  return std::max({bytes_of_team(GatedMlpBackwardWorkspace(M, K, H, N)),
+                   bytes_of_team(GatedMlpBackwardInPartWorkspace(M, K, H, N))});
 }
 
 }  // namespace KGEN_SET

@@ -17,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -640,7 +640,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && N == 0) return 0;
-  return std::max(Space(M, K, N).bytes, SpaceInPart(M, K, N).bytes);
+  return std::max({Space(M, K, N).bytes, SpaceInPart(M, K, N).bytes});
 }
 
 }  // namespace

@@ -31,7 +31,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -1003,7 +1003,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && N == 0) return 0;
-  return std::max(bytes_of_team(Space(M, K, N)), bytes_of_team(SpaceInPart(M, K, N)));
+  return std::max({bytes_of_team(Space(M, K, N)), bytes_of_team(SpaceInPart(M, K, N))});
 }
 
 }  // namespace KGEN_SET

@@ -2,8 +2,8 @@
 //
 // matmul_int8: z = x @ y in whole numbers
 //
-// Plan: threads share tiles of M x N, several numbers at a time, which are folded in registers, from panels
-//   of both sides that are packed once.
+// Plan: threads share tiles of M x N, four bytes at a time, or pairs, which are folded in registers, from
+//   panels of both sides that are packed once.
 // Bytes that matmul_int8 must move: N * K + K * M read, 4 * N * M written.
 // Operations: N * K * M + N * M * max(1, cdiv(K, 1024)) of add; N * K * M of mul.
 
@@ -20,7 +20,7 @@
 #include "matmul_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

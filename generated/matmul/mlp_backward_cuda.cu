@@ -21,7 +21,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -377,7 +377,7 @@ int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{11, M}, {12, K}, {13, H}, {14, N}})) return -status;
   if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max(MlpBackwardWorkspace(M, K, H, N).bytes, MlpBackwardInPartWorkspace(M, K, H, N).bytes);
+  return std::max({MlpBackwardWorkspace(M, K, H, N).bytes, MlpBackwardInPartWorkspace(M, K, H, N).bytes});
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
-// Phase 1: threads share tiles of M x N, several numbers at a time, which are folded in registers, from
+// Phase 1: threads share tiles of M x N, four bytes at a time, or pairs, which are folded in registers, from
 //   panels of both sides that are packed once, where size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
@@ -21,7 +21,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

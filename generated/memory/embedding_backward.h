@@ -23,7 +23,7 @@
 //   of threads; but d_table, to which floats are added in any order, may differ. OpenMP functions give them
 //   whatever compiler and flags made the binary, as long as the set of instructions is the same, and the C
 //   library; other sets may differ in the last bits. KGEN_ISA in the environment names the set to take:
-//   baseline, avx2, avx512 or neon.
+//   baseline, avx2, avx512, avx512_bf16 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
 //   them at once.
 // CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
@@ -83,7 +83,7 @@ int embedding_backward_bf16_cuda(const int32_t* token, const uint16_t* d_row, fl
 int embedding_backward_bf16_openmp(const int32_t* token, const uint16_t* d_row, float* d_table, int64_t N,
                                    int64_t D, int64_t V);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* embedding_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)

@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -387,8 +387,8 @@ template <class T>
 int64_t workspace_of_batch_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{16, B}, {17, C}, {18, H}, {19, W}})) return -status;
   if (C == 0) return 0;
-  return std::max(BatchNormBackwardWorkspace<T>(B, C, H, W).bytes,
-                  BatchNormBackwardInPartWorkspace<T>(B, C, H, W).bytes);
+  return std::max({BatchNormBackwardWorkspace<T>(B, C, H, W).bytes,
+                   BatchNormBackwardInPartWorkspace<T>(B, C, H, W).bytes});
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -293,8 +293,8 @@ template <class T>
 int64_t workspace_of_batch_norm_inference_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;
   if (C == 0) return 0;
-  return std::max(BatchNormInferenceBackwardWorkspace<T>(B, C, H, W).bytes,
-                  BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W).bytes);
+  return std::max({BatchNormInferenceBackwardWorkspace<T>(B, C, H, W).bytes,
+                   BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W).bytes});
 }
 
 }  // namespace

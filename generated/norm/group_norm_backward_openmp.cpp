@@ -26,7 +26,7 @@
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -389,8 +389,8 @@ template <class T>
 int64_t workspace_of_group_norm_backward(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, G}, {9, C}, {10, H}, {11, W}})) return -status;
   if (G == 0 || C == 0) return 0;
-  return std::max(bytes_of_team(GroupNormBackwardWorkspace<T>(B, G, C, H, W)),
-                  bytes_of_team(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W)));
+  return std::max({bytes_of_team(GroupNormBackwardWorkspace<T>(B, G, C, H, W)),
+                   bytes_of_team(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W))});
 }
 
 }  // namespace KGEN_SET

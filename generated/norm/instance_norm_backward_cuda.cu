@@ -17,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -354,8 +354,8 @@ template <class T>
 int64_t workspace_of_instance_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{8, B}, {9, C}, {10, H}, {11, W}})) return -status;
   if (C == 0) return 0;
-  return std::max(InstanceNormBackwardWorkspace<T>(B, C, H, W).bytes,
-                  InstanceNormBackwardInPartWorkspace<T>(B, C, H, W).bytes);
+  return std::max({InstanceNormBackwardWorkspace<T>(B, C, H, W).bytes,
+                   InstanceNormBackwardInPartWorkspace<T>(B, C, H, W).bytes});
 }
 
 }  // namespace

@@ -26,7 +26,7 @@
 #include "instance_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -360,8 +360,8 @@ template <class T>
 int64_t workspace_of_instance_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{8, B}, {9, C}, {10, H}, {11, W}})) return -status;
   if (C == 0) return 0;
-  return std::max(bytes_of_team(InstanceNormBackwardWorkspace<T>(B, C, H, W)),
-                  bytes_of_team(InstanceNormBackwardInPartWorkspace<T>(B, C, H, W)));
+  return std::max({bytes_of_team(InstanceNormBackwardWorkspace<T>(B, C, H, W)),
+                   bytes_of_team(InstanceNormBackwardInPartWorkspace<T>(B, C, H, W))});
 }
 
 }  // namespace KGEN_SET

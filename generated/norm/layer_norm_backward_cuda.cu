@@ -19,7 +19,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -413,8 +413,8 @@ template <class T>
 int64_t workspace_of_layer_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{7, rows}, {8, N}})) return -status;
   if (N == 0) return 0;
-  return std::max(LayerNormBackwardWorkspace<T>(rows, N).bytes,
-                  LayerNormBackwardInPartWorkspace<T>(rows, N).bytes);
+  return std::max(
+      {LayerNormBackwardWorkspace<T>(rows, N).bytes, LayerNormBackwardInPartWorkspace<T>(rows, N).bytes});
 }
 
 }  // namespace

@@ -31,7 +31,7 @@
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -549,8 +549,8 @@ template <class T>
 int64_t workspace_of_layer_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{7, rows}, {8, N}})) return -status;
   if (N == 0) return 0;
-  return std::max(bytes_of_team(LayerNormBackwardWorkspace<T>(rows, N)),
-                  bytes_of_team(LayerNormBackwardInPartWorkspace<T>(rows, N)));
+  return std::max({bytes_of_team(LayerNormBackwardWorkspace<T>(rows, N)),
+                   bytes_of_team(LayerNormBackwardInPartWorkspace<T>(rows, N))});
 }
 
 }  // namespace KGEN_SET

@@ -17,7 +17,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 15
+#if KGEN_CUDA_REVISION != 17
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -272,8 +272,8 @@ template <class T>
 int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if (N == 0) return 0;
-  return std::max(RmsNormBackwardWorkspace<T>(rows, N).bytes,
-                  RmsNormBackwardInPartWorkspace<T>(rows, N).bytes);
+  return std::max(
+      {RmsNormBackwardWorkspace<T>(rows, N).bytes, RmsNormBackwardInPartWorkspace<T>(rows, N).bytes});
 }
 
 }  // namespace

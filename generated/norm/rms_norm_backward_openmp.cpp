@@ -34,7 +34,7 @@
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 53
+#if KGEN_OPENMP_REVISION != 57
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -843,7 +843,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if (N == 0) return 0;
-  return std::max(bytes_of_team(Space(rows, N)), SpaceInPart(rows, N).bytes);
+  return std::max({bytes_of_team(Space(rows, N)), SpaceInPart(rows, N).bytes});
 }
 
 }  // namespace KGEN_SET

@@ -21,7 +21,7 @@
 // Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
 //   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
 //   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
-//   environment names the set to take: baseline, avx2, avx512 or neon.
+//   environment names the set to take: baseline, avx2, avx512, avx512_bf16 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
 //   them at once.
 // CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
@@ -30,11 +30,11 @@
 //   multiply-adds of products and sums, unless -fmad=false is given to it. Several blocks may share a row.
 //   They must run at once: a device, or a part of one, that has no room for them shares rows in other ways,
 //   with other roundings, or answers with its error.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
-//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
-//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
-//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
-//   can be no child of another.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
+//   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
+//   allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two
+//   streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   softmax_channels_backward_error explains it.
 
@@ -99,7 +99,7 @@ int softmax_channels_backward_f16_cuda(const uint16_t* y, const uint16_t* d_y, u
 int softmax_channels_backward_f16_openmp(const uint16_t* y, const uint16_t* d_y, uint16_t* d_x, int64_t B,
                                          int64_t C, int64_t N);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* softmax_channels_backward_openmp_instructions(void);
 
 #if defined(__cplusplus)

@@ -22,11 +22,11 @@
 // CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
 //   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
 //   on the device and on the sizes is decided in the call, for a graph when it is captured.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
-//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
-//   it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams
-//   need two. What the function allocates is taken and given back in the stream: a graph that captures that
-//   can be no child of another.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
+//   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
+//   allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two
+//   streams need two. What the function allocates is taken and given back in the stream: a graph that
+//   captures that can be no child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; histogram_error
 //   explains it.
 
@@ -72,7 +72,7 @@ int histogram_cuda(const uint8_t* x, int32_t* counts, int64_t N, void* stream);
 int64_t histogram_openmp_workspace(int64_t N);
 int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace, int64_t workspace_bytes);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* histogram_openmp_instructions(void);
 
 #if defined(__cplusplus)

@@ -23,7 +23,7 @@
 //   of threads; but y, to which floats are added in any order, may differ. OpenMP functions give them
 //   whatever compiler and flags made the binary, as long as the set of instructions is the same, and the C
 //   library; other sets may differ in the last bits. KGEN_ISA in the environment names the set to take:
-//   baseline, avx2, avx512 or neon.
+//   baseline, avx2, avx512, avx512_bf16 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
 //   them at once.
 // CUDA: arrays are device memory. The stream belongs to the current device. A function returns when its work
@@ -76,7 +76,7 @@ int segment_sum_by_id_cuda(const float* x, const int32_t* id, float* y, int64_t 
                            void* stream);
 int segment_sum_by_id_openmp(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* segment_sum_by_id_openmp_instructions(void);
 
 #if defined(__cplusplus)

@@ -33,7 +33,8 @@ public:
       some_calls_ += "calls with " + short_rows_condition(rows, plain) +
                      ": neighbouring rows side by side, by a function of their own\n";
     if (plans.flat_rows)
-      some_calls_ += "calls with " + flat_rows_condition(*plans.flat_rows, plain) +
+      some_calls_ += "calls with " + flat_rows_condition(*plans.flat_rows, plain) + " and " +
+                     flat_rows_limit(*plans.flat_rows, plain) +
                      ": elements one by one, whatever rows they are of, by a function of their own\n";
   }
 

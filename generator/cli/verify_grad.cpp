@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/gradient.h"
 #include "cli/inputs.h"
+#include "cli/small_sizes.h"
 #include "ir/interpret.h"
 #include "support/text.h"
 
@@ -238,21 +239,6 @@ private:
   std::map<std::string, Array> gradients_;
 };
 
-// Few elements along each axis, unlike ones.
-std::map<std::string, int64_t> small_sizes(const Kernel &kernel, int64_t base) {
-  std::map<std::string, int64_t> out;
-  int64_t spread = 0;
-  for (AxisId id : kernel.size_arguments) {
-    const Axis &axis = kernel.axes[id];
-    const auto fixed = kernel.fixed_axes.find(axis.name);
-    const int64_t size = base == 1 ? 1 : base + spread++ % 3;
-    out[axis.name] = fixed != kernel.fixed_axes.end()
-                         ? fixed->second
-                         : (size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of;
-  }
-  return out;
-}
-
 const Variation *find_backward(const Compiled &backward, const Variant &forward) {
   for (const Variation &variation : backward.variations) {
     const auto same = [](const auto &of, const auto &in) {
@@ -300,15 +286,18 @@ int verify_grad(const Options &options) {
     if (back == nullptr || !done.insert({variation.variant.params, variation.variant.axes}).second)
       continue;
     const Kernel a = in_double(variation.kernel), b = in_double(back->kernel);
-    std::map<std::string, int64_t> given;
+    AxisSizes given;
     if (const std::string wrong = given_sizes(options, a, given); !wrong.empty())
       return complain(wrong, kBadCommandLine);
     for (const int64_t base : {3, 1, 5}) {
-      std::map<std::string, int64_t> sizes = given;
-      sizes.merge(small_sizes(a, base));
+      const std::optional<AxisSizes> sizes = small_sizes(a, given, base);
+      if (!sizes) {
+        trouble = "some axis has no elements; --size M=256,N=128 tries sizes that fit";
+        continue;
+      }
       for (uint64_t seed = 1; seed <= static_cast<uint64_t>(options.seeds); ++seed) {
         Differences check(a, b, *spec, seed, options.work);
-        check.run(sizes, seed);
+        check.run(*sizes, seed);
         compared += check.compared;
         kinks += check.kinks;
         infinite += check.infinite;
@@ -320,7 +309,7 @@ int verify_grad(const Options &options) {
     }
   }
   if (compared == 0)
-    return complain("nothing was compared" + (trouble.empty() ? "" : ": " + trouble), kDrift);
+    return complain("no verdict: nothing was compared" + (trouble.empty() ? "" : ": " + trouble), kDrift);
   std::ostringstream line;
   line << options.specs[0] << ": " << compared << " differences compared, " << kinks << " left out at corners, "
        << infinite << " elements are not finite; the largest error is " << worst.error << " of " << worst.where << ": "

@@ -218,11 +218,14 @@ private:
         return decl.name == axis && keeps(decl);
       });
       if (axes_.count(name) == 0 && !declared)
-        line("axes." + name + " = " + (size.is_integer() ? to_string(size) : "{ multiple_of = 1 }"));
+        line("axes." + name + " = " + (size == Size::axis(name) ? "{ multiple_of = 1 }" : size_text(size)));
     }
     for (const auto &[name, size] : document_.made_axes)
-      line("axes." + name + " = " +
-           (size.is_integer() ? to_string(size) : "{ equals = " + quoted(to_string(size)) + " }"));
+      line("axes." + name + " = " + size_text(size));
+  }
+
+  static std::string size_text(const Size &size) {
+    return size.is_integer() ? to_string(size) : "{ equals = " + quoted(to_string(size)) + " }";
   }
 
   std::string dim_text(const OperandDecl &operand, DimDecl dim) const {

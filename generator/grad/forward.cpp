@@ -2,6 +2,7 @@
 #include "grad/forward.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "spec/document.h"
@@ -162,17 +163,24 @@ private:
     const auto var = std::find_if(kernel.vars.begin(), kernel.vars.end(), [&](const Var &v) {
       return v.kind == Var::Kind::local && v.named && v.name == name;
     });
-    std::set<std::string> along;
+    std::map<std::string, const Axis *> along;
     if (var != kernel.vars.end())
       for (AxisId axis : var->axes.list())
-        along.insert(kernel.axes[static_cast<size_t>(axis)].name);
+        along[kernel.axes[static_cast<size_t>(axis)].name] = &kernel.axes[static_cast<size_t>(axis)];
     std::vector<std::string> dims;
     if (along.count(std::string(kRestAxis)) != 0)
       dims.push_back("...");
     for (const std::string &axis : spec_.axis_order) // without batches, which all outputs have
       if (along.count(axis) != 0 && axis != kRestAxis)
-        dims.push_back(axis);
+        dims.push_back(axis + extent_of(*along.at(axis)));
     return "[" + join(dims, ", ") + "]";
+  }
+
+  // As the arrays say it, where no key does: K=N.
+  std::string extent_of(const Axis &axis) const {
+    const bool declared =
+        std::any_of(spec_.axes.begin(), spec_.axes.end(), [&](const AxisDecl &decl) { return decl.name == axis.name; });
+    return declared || axis.size == Size::axis(axis.name) ? "" : "=" + to_string(axis.size);
   }
 
   void change_keys() {

@@ -29,7 +29,7 @@ Spec without_batch(const Spec &spec) {
           dim.kind = DimDecl::Kind::axes;
   for (const BatchDecl &batch : spec.batch)
     for (OperandDecl &operand : out.operands)
-      if (operand.role == Role::output ||
+      if (operand.role != Role::input ||
           std::find(batch.operands.begin(), batch.operands.end(), operand.name) != batch.operands.end()) {
         DimDecl dim;
         dim.axes = {batch.axis};
@@ -362,7 +362,7 @@ private:
         document.made_axes[graph.axis(step).name] = graph.axis(step).size;
     for (AxisId axis = 0; axis < static_cast<AxisId>(kernel->axes.size()); ++axis)
       if (program.axes.contains(axis) && kernel->axes[axis].ragged == kNone)
-        document.body_axes[kernel->axes[axis].name] = kernel->axes[axis].size;
+        add_body_axis(*kernel, kernel->axes[axis], document);
     name_sizes(document);
     for (const std::string &name : forward.written_over)
       if (document.used.count(name) != 0) {
@@ -374,6 +374,15 @@ private:
         return std::nullopt;
       }
     return document;
+  }
+
+  // With those that its size is made of.
+  static void add_body_axis(const Kernel &kernel, const Axis &axis, Document &document) {
+    if (!document.body_axes.emplace(axis.name, axis.size).second)
+      return;
+    for (const Axis &other : kernel.axes)
+      if (mentions(axis.size, Size::Op::axis, other.name))
+        add_body_axis(kernel, other, document);
   }
 
   // An axis that the body goes along and that none of its arrays has: an array of the forward kernel says its size.

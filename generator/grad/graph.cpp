@@ -76,6 +76,7 @@ NodeId Graph::intern(Node n) {
   n.axes = closed(axes_of(n));
   const auto in_loop = [&](NodeId arg) { return node(arg).in_loop; };
   n.in_loop = n.kind == Kind::round || n.kind == Kind::handed || std::any_of(n.args.begin(), n.args.end(), in_loop);
+  n.may_fail = may_fail(n);
   std::string key = key_of(n);
   if (n.kind == Kind::inside) { // its array's other axes may count, too
     n.axes |= given;
@@ -391,6 +392,8 @@ NodeId Graph::add(NodeId a, NodeId b) {
 }
 
 NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
+  if (is_zero(otherwise))
+    condition = needed(condition, then);
   if (condition == kNoNode || then == otherwise)
     return then;
   const Node c = node(condition);
@@ -401,7 +404,8 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
   if (is_zero(otherwise) && ((c.kind == Kind::either && covers(condition, then)) || asks_inside(condition, then)))
     return then;
   // Rule "asked already": what stands in an arm knows the condition.
-  if (const Node inner = node(then); inner.kind == Kind::choose && inner.args[0] == condition)
+  if (const Node inner = node(then);
+      inner.kind == Kind::choose && (inner.args[0] == condition || says_some(condition, inner.args[0])))
     return choose(condition, inner.args[1], otherwise);
   if (const Node inner = node(otherwise); inner.kind == Kind::choose && inner.args[0] == condition)
     return choose(condition, then, inner.args[2]);
@@ -421,8 +425,10 @@ NodeId Graph::both(NodeId a, NodeId b) {
     return node(b).integer != 0 ? a : b;
   if (node(a).kind == Kind::both && std::find(node(a).args.begin(), node(a).args.end(), b) != node(a).args.end())
     return a;
-  if (implies(b, a))
+  if (implies(b, a) || says_some(b, a))
     return b;
+  if (says_some(a, b))
+    return a;
   if (const Node first = node(a); first.kind == Kind::both && implies(b, first.args[1]))
     return both(first.args[0], b);
   Node n;

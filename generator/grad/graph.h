@@ -3,6 +3,7 @@
 // are one here (`real`): text that is made of a graph is the same for all choices of types.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -61,10 +62,11 @@ struct Node {
   bool reverse = false, exclusive = false;
   double number = 0;
   int64_t integer = 0;
-  int which = 0;        // of what has no other difference
-  std::vector<int> by;  // arguments
-  AxisSet axes;         // along which the value differs; found by the graph, but for operands
-  bool in_loop = false; // it depends on the round of a loop
+  int which = 0;         // of what has no other difference
+  std::vector<int> by;   // arguments
+  AxisSet axes;          // along which the value differs; found by the graph, but for operands
+  bool in_loop = false;  // it depends on the round of a loop
+  bool may_fail = false; // it is perhaps infinite, or no number, where what it is made of is a number
 };
 
 // So many rounds, each of which hands values on to the next one: for (int r = 0; r < rounds; ++r), or from the last one
@@ -134,6 +136,11 @@ public:
   NodeId inside(Node node);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
+  // That there is a lane to sum; kNoNode where there always is one, or only sizes of whole axes tell.
+  NodeId some(AxisSet over, NodeId where);
+  // The condition without what `some` asks, where the value is 0 anyway, and where these lanes exist.
+  NodeId needed(NodeId condition, NodeId value);
+  NodeId needed_of(NodeId condition, AxisSet lanes);
   NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
   NodeId scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive);
   NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
@@ -208,9 +215,19 @@ private:
   };
   Lane lane_of(NodeId condition);
   Lane read_lane(NodeId condition);
+  std::optional<std::pair<Lane, NodeId>> lane_alone(AxisSet over, NodeId where);
   NodeId one_lane(NodeId value, AxisSet over, NodeId where);
   AxisSet closed(AxisSet axes) const;
   AxisSet axes_of(const Node &node) const;
+  bool may_fail(const Node &node) const;
+  bool asks(NodeId condition, NodeId part) const;
+  bool says_some(NodeId condition, NodeId some) const;
+  bool is_some(NodeId condition) const;
+  bool is_any(NodeId condition) const;
+  AxisId asked_row(NodeId condition) const;
+  bool is_nothing(NodeId value, NodeId unless); // is it exactly 0 where `unless` does not hold?
+  bool find_nothing(NodeId value, NodeId unless);
+  NodeId without(NodeId condition, const std::function<bool(NodeId)> &part);
   AxisSet own_axes(NodeId value, NodeId where) const;
 
   std::vector<Axis> axes_;
@@ -227,6 +244,7 @@ private:
     double times;
   };
   std::vector<Logarithm> logarithms_;
+  std::map<std::pair<NodeId, NodeId>, bool> nothing_; // of values and conditions
 };
 
 } // namespace kgen::grad

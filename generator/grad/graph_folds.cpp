@@ -77,8 +77,8 @@ Graph::Lane Graph::read_lane(NodeId condition) {
   return {};
 }
 
-// Rule "one lane": a sum of what one index alone has is the value there.
-NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
+// The one lane of an axis for which the condition may hold, and what it asks of that lane besides.
+std::optional<std::pair<Graph::Lane, NodeId>> Graph::lane_alone(AxisSet over, NodeId where) {
   std::vector<NodeId> all = {where};
   for (size_t i = 0; i < all.size();)
     if (const Node n = node(all[i]); n.kind == Kind::both) {
@@ -93,21 +93,27 @@ NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
       lane = read_lane(one);
     if (lane.axis == kNone || !over.contains(lane.axis))
       continue;
-    const std::map<AxisId, NodeId> there = {{lane.axis, lane.place}};
-    const NodeId own = moved(*this, value, there);
     NodeId rest = lane.exists;
     for (const NodeId other : all)
-      if (const NodeId moved_other = moved(*this, other, there); moved_other == kNoNode)
-        return kNoNode;
+      if (const NodeId there = moved(*this, other, {{lane.axis, lane.place}}); there == kNoNode)
+        return std::nullopt;
       else if (other != one)
-        rest = both(rest, moved_other);
-    return own == kNoNode ? kNoNode : sum(own, over - AxisSet::of(lane.axis), rest);
+        rest = both(rest, there);
+    return std::pair(lane, rest);
   }
-  return kNoNode;
+  return std::nullopt;
+}
+
+// Rule "one lane": a sum of what one index alone has is the value there.
+NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
+  const auto alone = lane_alone(over, where);
+  const NodeId own = alone ? moved(*this, value, {{alone->first.axis, alone->first.place}}) : kNoNode;
+  return own == kNoNode ? kNoNode : sum(own, over - AxisSet::of(alone->first.axis), alone->second);
 }
 
 NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
   value = real(value);
+  where = needed(where, value);
   if (over.empty())
     return choose(where, value, number(0));
   if (is_zero(value) || (where != kNoNode && is_number(where, 0)))

@@ -7,6 +7,7 @@
 
 #include "body/builtins.h"
 #include "body/library.h"
+#include "grad/absent.h"
 #include "grad/text.h"
 #include "ir/roles.h"
 #include "support/naming.h"
@@ -39,7 +40,8 @@ struct LoopText {
 class Writer {
 public:
   Writer(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients, const Naming &naming)
-      : spec_(spec), graph_(graph), trace_(trace), gradients_(gradients), naming_(naming), taken_(naming.taken) {
+      : spec_(spec), graph_(graph), trace_(trace), gradients_(gradients), naming_(naming), taken_(naming.taken),
+        absent_(graph, optional_inputs(spec), named_, trace.saved) {
     for (const body::BuiltinRow &row : body::builtins())
       taken_.insert(std::string(row.name));
     for (const body::LibraryFunction &function : body::library_functions())
@@ -64,6 +66,14 @@ public:
   }
 
 private:
+  static Absent::Inputs optional_inputs(const Spec &spec) {
+    Absent::Inputs out;
+    for (const OperandDecl &operand : spec.operands)
+      if (operand.role == Role::input && operand.optional)
+        out.insert(operand.name);
+    return out;
+  }
+
   void visit(NodeId id) {
     if (++uses_[id] > 1)
       return;
@@ -230,7 +240,8 @@ private:
       const bool root_alone = count == 1 && std::any_of(roots.begin(), roots.end(), [&](const Root &root) {
                                 return root.value == id && root.condition == kNoNode && !root.adds;
                               });
-      const bool wanted = forward || gradient || count > 1;
+      const bool hides = !absent_.asked_by(id).empty() || !absent_.asked_by(id, false).empty(); // a question
+      const bool wanted = !hides && (count > 1 || ((forward || gradient) && absent_.read_by(id).empty()));
       if (needs_name_.count(id) != 0 || (wanted && !is_cheap(id) && !root_alone))
         named_.insert(id);
     }
@@ -421,10 +432,22 @@ private:
     last = text;
   }
 
+  // The text of a value, which is 0 where optional inputs that it reads are not there.
+  std::string asking(NodeId id, const std::string &text, const Absent::Inputs &known = {}) {
+    std::string question;
+    for (const std::string &input : absent_.read_by(id))
+      if (known.count(input) == 0)
+        question += (question.empty() ? "present(" : " && present(") + input + ")";
+    if (question.empty())
+      return text;
+    return question + " ? " + (text.find('?') == std::string::npos ? text : "(" + text + ")") + " : 0";
+  }
+
   void define(NodeId id, std::string &last) {
     const Text text(graph_, names_);
     comment(id, last);
-    out_.body += wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + text.definition(id) + ";");
+    out_.body +=
+        wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + asking(id, text.definition(id)) + ";");
   }
 
   // Does the next value of one variable depend on what a round finds in another one?
@@ -462,12 +485,12 @@ private:
       if (read)
         others.push_back(v);
       else
-        lines.push_back(update(text.names.at(variable.found), words.use(variable.next)));
+        lines.push_back(update(text.names.at(variable.found), asking(variable.next, words.use(variable.next))));
     }
     std::vector<std::string> last;
     for (size_t v : others) {
       const Loop::Variable &variable = text.loop.variables[v];
-      std::string value = words.use(variable.next);
+      std::string value = asking(variable.next, words.use(variable.next));
       if (others.size() > 1) {
         const std::string next = free({name_of_parts("next", text.names.at(variable.found))});
         lines.push_back(type_name(graph_.node(variable.found).type) + " " + next + " = " + value + ";");
@@ -494,14 +517,15 @@ private:
       const Loop::Variable &variable = text.loop.variables[v];
       const std::string type = type_name(graph_.node(variable.found).type);
       const std::string &name = text.names.at(variable.found);
-      out_.body += wrapped(type + " " + name + " = " + words.use(variable.entry) + ";");
+      out_.body += wrapped(type + " " + name + " = " + asking(variable.entry, words.use(variable.entry)) + ";");
       if (text.kept.count(v) == 0)
         continue;
       out_.body += type + " " + kept_.at(variable.found) + "[" + rounds + "];\n";
       lines.push_back(kept_.at(variable.found) + "[" + round_ + "] = " + name + ";");
     }
     for (NodeId id : text.values)
-      lines.push_back(type_name(graph_.node(id).type) + " " + text.names.at(id) + " = " + inner.definition(id) + ";");
+      lines.push_back(type_name(graph_.node(id).type) + " " + text.names.at(id) + " = " +
+                      asking(id, inner.definition(id)) + ";");
     hand_on(text, lines);
     const std::string &r = round_;
     const std::string begin = "for (" + type_name(graph_.node(text.loop.round).type) + " " + r + " = ";
@@ -541,7 +565,8 @@ private:
       }
       const std::string condition = root.condition == kNoNode ? "" : "if (" + text.use(root.condition) + ") ";
       const std::string sign = root.adds ? " += " : root.target == "return" ? " " : " = ";
-      out_.body += wrapped(condition + target + sign + text.use(root.value) + ";");
+      const Absent::Inputs known = root.condition == kNoNode ? Absent::Inputs() : absent_.asked_by(root.condition);
+      out_.body += wrapped(condition + target + sign + asking(root.value, text.use(root.value), known) + ";");
     }
   }
 
@@ -555,6 +580,7 @@ private:
   std::map<NodeId, int> uses_;
   std::set<NodeId> needs_name_, named_;
   std::set<NodeId> elsewhere_, scans_; // looked at
+  Absent absent_;
   std::map<NodeId, std::string> names_;
   std::map<int, LoopText> loops_;
   std::map<NodeId, std::string> kept_; // arrays of what rounds find in a variable

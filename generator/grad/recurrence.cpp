@@ -41,6 +41,8 @@ public:
     return after ? std::optional(Scanned{before(*after, along_), at_last(*after)}) : std::nullopt;
   }
 
+  bool mixes() const { return mixes_; }
+
 private:
   bool floating() const { return kgen::is_floating(type_); }
   NodeId zero() { return floating() ? graph_.number(0) : graph_.integer(0, type_); }
@@ -103,10 +105,12 @@ private:
     return Form{Form::Kind::linear, factor, summand, kNoNode, kNoNode, kNoNode};
   }
 
-  // The sum of what is linear is so, too.
+  // The sum of what is linear is so, too; but no element is linear in its own alone where it is a sum of them.
   Found sum(const Node &n) {
     const NodeId where = n.args.size() > 1 ? n.args[1] : kNoNode;
-    if (n.monoid != Monoid::sum || !floating() || (where != kNoNode && hangs(where)))
+    const bool adds = n.monoid == Monoid::sum || n.monoid == Monoid::mean;
+    mixes_ = mixes_ || (adds && !(graph_.axes(carried_.found) & n.reduced).empty());
+    if (mixes_ || n.monoid != Monoid::sum || !floating() || (where != kNoNode && hangs(where)))
       return std::nullopt;
     const Found element = of(n.args[0]);
     if (!element || element->kind != Form::Kind::linear)
@@ -295,10 +299,17 @@ private:
   std::vector<AxisId> along_;
   Type type_;
   std::map<NodeId, bool> hangs_;
+  bool mixes_ = false;
 };
 
 } // namespace
 
-std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried) { return Recurrence(graph, carried).run(); }
+std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried, bool *mixes) {
+  Recurrence recurrence(graph, carried);
+  const std::optional<Scanned> out = recurrence.run();
+  if (mixes != nullptr)
+    *mixes = recurrence.mixes();
+  return out;
+}
 
 } // namespace kgen::grad

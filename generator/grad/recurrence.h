@@ -21,7 +21,7 @@ struct Scanned {
   NodeId last = kNoNode;  // what the last step leaves
 };
 
-// nullopt: it is none of these.
-std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried);
+// nullopt: it is none of these; perhaps because an element of it is a sum of others (`mixes`).
+std::optional<Scanned> found_by_scan(Graph &graph, const Carried &carried, bool *mixes = nullptr);
 
 } // namespace kgen::grad

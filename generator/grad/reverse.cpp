@@ -100,13 +100,17 @@ private:
       return;
     lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
     const AxisSet over = lanes - graph_.axes(to);
-    if (!over.empty() && !in_loop_) { // a loop adds up for each lane what is summed behind it
-      const bool differs = !(graph_.axes(part.condition) & over).empty();
-      part.value = graph_.sum(part.value, over, differs ? part.condition : kNoNode);
-      if (differs)
-        part.condition = kNoNode;
-    }
+    if (!over.empty() && !in_loop_) // a loop adds up for each lane what is summed behind it
+      part = summed(part, over);
+    part.condition = graph_.needed_of(part.condition, graph_.axes(to));
     parts_[static_cast<size_t>(to)].push_back(part);
+  }
+
+  // Where there are no lanes it is 0, whatever it is multiplied by later.
+  Part summed(const Part &part, AxisSet over) {
+    const bool differs = !(graph_.axes(part.condition) & over).empty();
+    const NodeId where = differs ? part.condition : kNoNode, rest = differs ? kNoNode : part.condition;
+    return {graph_.both(rest, graph_.some(over, where)), graph_.sum(part.value, over, where)};
   }
 
   AxisSet lanes_of(const Node &n) const {
@@ -421,11 +425,9 @@ private:
         if (!graph_.axes(id).contains(place))
           own -= AxisSet::of(place);
       const AxisSet over = lanes - own;
-      if (!over.empty()) {
-        const bool differs = !(graph_.axes(part.condition) & over).empty();
-        addition.part = {differs ? kNoNode : part.condition,
-                         graph_.sum(part.value, over, differs ? part.condition : kNoNode)};
-      }
+      if (!over.empty())
+        addition.part = summed(part, over);
+      addition.part.condition = graph_.needed(addition.part.condition, addition.part.value);
       out_.of[array.name].additions.push_back(std::move(addition));
       return;
     }
@@ -484,11 +486,14 @@ Part joined(Graph &graph, const std::vector<Part> &parts) {
     else
       group->value = graph.add(group->value, part.value);
   }
-  if (groups.size() == 2 && groups[0].condition != kNoNode && groups[1].condition != kNoNode &&
-      graph.opposite(groups[0].condition, groups[1].condition)) // one of them holds
-    return {kNoNode, graph.choose(groups[0].condition, groups[0].value, groups[1].value)};
   if (groups.size() == 1)
     return groups[0];
+  if (groups.size() == 2) {
+    const NodeId first = graph.needed(groups[0].condition, groups[0].value);
+    const NodeId second = graph.needed(groups[1].condition, groups[1].value);
+    if (first != kNoNode && second != kNoNode && graph.opposite(first, second)) // one of them holds
+      return {kNoNode, graph.choose(first, groups[0].value, groups[1].value)};
+  }
   Part out{groups[0].condition, graph.number(0)};
   for (const Part &group : groups) {
     out.value = graph.add(out.value, graph.choose(group.condition, group.value, graph.number(0)));

@@ -109,7 +109,11 @@ bool Tracer::find_carried() {
       for (GridId g = 0; g < static_cast<GridId>(kernel_.grid.size()); ++g)
         if (kernel_.grid[g].semantics == Semantics::arbitrary)
           carried.along = {steps_.steps(g)};
-    if (const auto value = found_by_scan(graph_, carried)) {
+    bool mixes = false;
+    const auto value = found_by_scan(graph_, carried, &mixes);
+    if (mixes)
+      out_.unknown.at(placeholder).help = kMixedHelp;
+    if (value) {
       found_[v] = value->found;
       last_[v] = value->last;
       found = true;

@@ -12,6 +12,11 @@ constexpr const char *kCarriedHelp =
     "let steps add to it, take the greatest value, or multiply it and add; or write the "
     "kernel over whole axes, with folds and scans";
 
+constexpr const char *kMixedHelp =
+    "let each element depend on what itself held: keep a sum of them in a scratch value of "
+    "its own, to which steps add; or write the backward spec by hand, and name it: "
+    "backward = \"FILE\"";
+
 struct Trouble {
   std::optional<Diagnostic> first;
 

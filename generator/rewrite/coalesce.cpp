@@ -121,8 +121,10 @@ private:
     return axis;
   }
 
-  // A derived axis has a formula, and is called by its name.
-  static Size size_of(const Axis &axis) { return axis.derived ? Size::axis(axis.name) : axis.size; }
+  // A derived axis has a formula, and is called by its name; but a number is one, however it is written.
+  static Size size_of(const Axis &axis) {
+    return axis.derived && !axis.size.is_integer() ? Size::axis(axis.name) : axis.size;
+  }
 
   template <class Visit> static void for_each_statement(std::vector<Stmt> &list, const Visit &visit) {
     for (Stmt &s : list) {

@@ -101,7 +101,7 @@ Tensor new_array(const Device& device, const char* type, Shape shape) {
   return array;
 }
 
-Shape joined(Shape shape, const Shape& rest, const Shape& behind) {
+[[maybe_unused]] Shape joined(Shape shape, const Shape& rest, const Shape& behind) {
   shape.insert(shape.end(), rest.begin(), rest.end());
   shape.insert(shape.end(), behind.begin(), behind.end());
   return shape;

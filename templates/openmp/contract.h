@@ -387,18 +387,21 @@ class Contraction {
   IN_SET void fold_part(Span depth, bool last, TileAt tile, const Panel<N>& panel, const B* right_panel,
                         Total* waiting) const {
     Total here[2 * kTileRows];
-    Total* const totals = depth.first == 0 && last ? here : waiting;
-    if (depth.first == 0)
-      for (int cell = 0; cell < 2 * kTileRows; ++cell) totals[cell] = start_;
+    for (Total& total : here) total = start_;
     if constexpr (kAlways)
-      go_down(depth, tile, panel, right_panel, totals, kept_);
+      go_down(depth, tile, panel, right_panel, here, kept_);
     else
-      go_down(depth, tile, panel, right_panel, totals, steps_of(depth, tile));
+      go_down(depth, tile, panel, right_panel, here, steps_of(depth, tile));
     if constexpr (kBias != 0)
       for (int cell = 0; cell < 2 * kTileRows; ++cell)
-        totals[cell] = totals[cell] - Total(kBias * sums_[tile.panel * kTileRows + cell / 2]);
+        here[cell] = here[cell] - Total(kBias * sums_[tile.panel * kTileRows + cell / 2]);
+    if (depth.first > 0)
+      for (int cell = 0; cell < 2 * kTileRows; ++cell) here[cell] = combine_(waiting[cell], here[cell]);
     const int64_t m = rows_.first + tile.number * kTileRows;
-    if (last) finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, totals);
+    if (last)
+      finish_tile({m, smaller(m + kTileRows, rows_.end)}, panel, here);
+    else
+      for (int cell = 0; cell < 2 * kTileRows; ++cell) waiting[cell] = here[cell];
   }
   IN_SET void finish_tile(Span rows, const Panel<N>& panel, const Total* totals) const {
     const Finish finish = finish_;  // as what it stores could be anything that is not local
@@ -468,8 +471,8 @@ class Contraction {
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
 // then. T, A and B are the types of totals and of what is left and right. All threads of the team call this,
-// with memory that they share and with their own. Where columns are few, totals of some steps each, which all
-// began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
+// with memory that they share and with their own. Totals of some steps
+// each, which all began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
           class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,

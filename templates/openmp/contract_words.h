@@ -156,10 +156,12 @@ inline void add_bytes(Lanes<int32_t, N>& sum, Lanes<int32_t, N> first, Lanes<int
   asm("%{vex%} {vpdpbusd %2, %1, %0|vpdpbusd %0, %1, %2}" : "+x"(sum.v) : "x"(first.v), "x"(second.v));
 #endif
 }
-// Where both factors have a sign, or none has, the right one is moved by kBias.
+// Where both factors have a sign, the right one is moved by kBias. (Sums of products without signs are
+// unsigned.)
 template <bool kLeftSigned, bool kRightSigned>
 struct ByteStep {
-  static constexpr int kBias = kLeftSigned != kRightSigned ? 0 : kRightSigned ? 128 : -128;
+  static_assert(kLeftSigned || kRightSigned);
+  static constexpr int kBias = kLeftSigned && kRightSigned ? 128 : 0;
 
   template <int N>
   IN_SET void operator()(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
@@ -174,7 +176,7 @@ struct ByteStep {
   }
   template <int N>
   IN_SET static void add_left(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left) {
-    ByteStep()(sum, left, Lanes<int32_t, N>(0x01010101));
+    add_bytes(sum, Lanes<int32_t, N>(0x01010101), left);
   }
 };
 #endif

@@ -55,8 +55,8 @@ constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 // column, from the first position of the depth to the last. A tile has kTileRows rows and two vectors of
 // columns: with what is folded into it, it fills the registers. What tiles read lies in panels, in the order
 // in which they read it. A tile goes down a part of the depth: so deep, a panel of columns stays in the first
-// cache while the tiles of some rows, whose panels stay in the second, take their turns. Totals that wait for
-// the next part are kept.
+// cache while the tiles of some rows, whose panels stay in the second, take their turns. Each part has
+// totals of its own, which are combined with those of the parts before: so long sums round less often.
 template <class Total, class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N, kFewColumns = kTileRows < N ? kTileRows : N - 1;
@@ -70,7 +70,7 @@ struct Cut {
   bool alone;                                    // a thread computes it by itself, if there are several
 
   IN_SET Cut(Span rows, int64_t bands_, Span columns, Span depth_)
-      : depth(larger(depth_.count(), 1)),
+      : depth(smaller(larger(depth_.count(), 1), int64_t{1} << 50)),  // what its bytes can be counted for
         bands(bands_),
         panels(bands_ * ceil_div(columns.count(), kColumns)),
         tiles(ceil_div(rows.count(), kTileRows)) {

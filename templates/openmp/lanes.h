@@ -314,7 +314,7 @@ inline bool all_lanes(Mask<N> mask) {
 }
 //@ quotient: lanes_multiply_add
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
-// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+// multiply-add gives exactly. Where that is 0 or not finite, there is nothing to put right.
 template <class T, int N>
 inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
 #if KGEN_SET_FUSES
@@ -323,7 +323,7 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
     const Lanes<T, N> near = x * reciprocal;
     const Lanes<T, N> rest = multiply_add(-near, by, x);
     const Lanes<T, N> right = multiply_add(rest, reciprocal, near);
-    return choose(rest - rest == T(0), right, near);
+    return choose(rest - rest == T(0) && rest != T(0), right, near);  // where it is 0, -0 stays -0
   }
 #endif
   return x / by;

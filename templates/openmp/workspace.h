@@ -6,7 +6,7 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
   if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
-      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total) || total > INT64_MAX / 2)
     total = INT64_MAX / 2;
   return start;
 }

@@ -36,6 +36,13 @@ inputs.x = "T[..., N]"
 outputs.y = "T[..., N]"
 body = 'real e = exp(-x); y = x / (1 + e);'
 """
+BIASED = """
+types.T = ["f32", "f64"]
+inputs.x = "T[M, N]"
+inputs.bias = { type = "T[N]", optional = true }
+outputs.y = "T[M, N]"
+body = 'real s = present(bias) ? x + bias : x; y = silu(s);'
+"""
 SCALED = """
 types.T = ["f32", "f64"]
 params.act = ["square", "identity"]
@@ -58,11 +65,11 @@ def setUpModule():
     unittest.addModuleCleanup(temporary.cleanup)
     FOLDER = pathlib.Path(temporary.name)
     specs = {case.name: case.spec for case in matrix.CASES}
-    specs |= {name: f'kernel = "{name}"\n{text}' for name, text in (("soft", SOFTMAX), ("scaled", SCALED), ("squash", SQUASH))}
+    specs |= {name: f'kernel = "{name}"\n{text}' for name, text in (("soft", SOFTMAX), ("scaled", SCALED), ("squash", SQUASH), ("biased", BIASED))}
     for name, text in specs.items():
         (FOLDER / f"{name}.toml").write_text(text)
     kgen("grad", "soft.toml", "-o", ".")
-    kgen("grad", "scaled.toml", "-o", ".")
+    kgen("grad", "scaled.toml", "biased.toml", "-o", ".")
     kgen("grad", "squash.toml", "-o", ".", "--save", "e")
     kgen(*(f"{name}.toml" for name in specs), "--targets", "openmp", "--bind", "torch")
     names = sorted(path.stem for path in FOLDER.glob("*_torch.py") if not path.stem.endswith(("_backward_torch", "_forward_torch")))
@@ -366,6 +373,13 @@ class Gradients(unittest.TestCase):
                         loss = sum((results[o] ** 2).sum() for o in outputs)
                         gradients.append(torch.autograd.grad(loss, [arguments[i] for i in wanted]))
                     torch.testing.assert_close(*gradients)
+
+    def test_a_last_argument_may_be_left_out(self):
+        x, bias = (torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (5,)))
+        biased = module("biased").biased
+        for ours, theirs, by in ((biased(x), x, [x]), (biased(x, None), x, [x]), (biased(x, bias), x + bias, [x, bias])):
+            theirs = torch.nn.functional.silu(theirs)
+            torch.testing.assert_close(*(torch.autograd.grad((y ** 2).sum(), by) for y in (ours, theirs)))
 
     def test_a_compiled_step_has_the_same_gradient(self):
         x = torch.randn(4, 5, requires_grad=True)

@@ -43,6 +43,31 @@ int main() {
 }
 """
 
+# A call's loops are its own, whatever loop its caller is in.
+CALLS_FROM_A_LOOP = """#include "giou_loss_ragged.h"
+#include <cstdio>
+#include <omp.h>
+int main() {
+  const float box[4] = {0, 0, 1, 1};
+  const int64_t start[2] = {0, 1};
+  for (int threads = 1; threads <= 2; ++threads) {
+    omp_set_num_threads(threads);
+    int done = 0, wrong = 0;
+#pragma omp parallel for schedule(dynamic) reduction(+ : done, wrong)
+    for (int call = 0; call < 100; ++call) {
+      float giou = -2, picture = -2, loss = -2;
+      wrong += giou_loss_ragged_f32_openmp(start, box, box, &giou, &picture, &loss, 1, 1, nullptr, 0) != 0 || giou != 1 || picture != 0 || loss != 0;
+      ++done;
+    }
+    if (done != 100 || wrong != 0) {
+      std::printf("%d threads: %d calls, %d wrong\\n", threads, done, wrong);
+      return 1;
+    }
+  }
+  return 0;
+}
+"""
+
 
 def generate(folder, spec):
     subprocess.run([KGEN, SPECS / spec, "-o", folder], check=True, stdout=subprocess.DEVNULL)
@@ -150,12 +175,19 @@ class Workspaces(unittest.TestCase):
             self.assertTrue(all(symbol.startswith(f"{name}_") for symbol in public), public)
             self.assertIn(f"{name}_f32_openmp", public)
 
-    def test_threads_of_a_team_may_each_have_a_call(self):
-        (self.folder / "team.cpp").write_text(CALLS_FROM_A_TEAM)
-        program = self.folder / "team"
-        subprocess.run(["g++", "-std=c++17", "-O1", "-fopenmp", self.folder / "team.cpp", self.folder / "softmax.o",
+    def run_calls(self, text, name):
+        (self.folder / "calls.cpp").write_text(text)
+        program = self.folder / "calls"
+        subprocess.run(["g++", "-std=c++17", "-O1", "-fopenmp", self.folder / "calls.cpp", self.folder / f"{name}.o",
                         "-o", program], check=True)  # fmt: skip
-        self.assertEqual(subprocess.run([program]).returncode, 0)
+        done = subprocess.run([program], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_threads_of_a_team_may_each_have_a_call(self):
+        self.run_calls(CALLS_FROM_A_TEAM, "softmax")
+
+    def test_rounds_of_a_loop_that_threads_share_may_each_have_a_call(self):
+        self.run_calls(CALLS_FROM_A_LOOP, "giou_loss_ragged")
 
 
 if __name__ == "__main__":

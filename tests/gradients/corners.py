@@ -3,6 +3,7 @@ says it, by numbers.
 
 corners.py KGEN
 """
+import re
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,60 @@ CASES = [
      {"x": [-1, 0, 4], "d_y": [1, 1, 1]}, {"d_x": [0, 0, 0.25]}),
     ("lanes that where leaves out contribute 0", 'inputs.x="f64[N]"\noutputs.y="f64[]"\nbody=\'y = sum(log(x), N, where(x > 0));\'',
      {"x": [-1, 0, 4], "d_y": 1}, {"d_x": [0, 0, 0.25]}),
+    ("a softmax that keeps nothing, and what is made of it",
+     'inputs.q="f64[S, D]"\ninputs.k="f64[R, D]"\ninputs.mask="bool[R]"\noutputs.y="f64[S]"\n'
+     "body='real p = softmax(dot(q, k, D), R, where(mask)); y = dot(p, p, R, where(mask));'",
+     {"q": [[1, 2], [3, 4]], "k": [[1, 0], [0, 1]], "mask": np.array([False, False]), "d_y": [1, 2]},
+     {"d_q": np.zeros((2, 2)), "d_k": np.zeros((2, 2))}),
+    ("a softmax of an empty row, times what the row has",
+     'axes.N = { ragged = "start", over = "B" }\ntables.start="i64[B + 1]"\ninputs.k="f64[B, N]"\ninputs.q="f64[B]"\noutputs.y="f64[B]"\n'
+     "body='real p = softmax(q * k, N); y = dot(p, p, N);'",
+     {"q": [1, 2], "k": [3, 3], "start": np.array([0, 2, 2]), "d_y": [1, 1]}, {"d_q": [0, 0], "d_k": [0, 0]}),
+    ("a quotient by 0 of which nothing is summed",
+     'inputs.x="f64[N]"\ninputs.s="f64[M]"\ninputs.mask="bool[M, N]"\noutputs.y="f64[M]"\nbody=\'y = sum(x / s, N, where(mask));\'',
+     {"x": [1, 2], "s": [0, 2], "mask": np.array([[False, False], [True, True]]), "d_y": [1, 4]},
+     {"d_x": [2, 2], "d_s": [0, -3]}),
+    ("a function of what has none, of which nothing is summed",
+     'inputs.x="f64[N]"\ninputs.s="f64[M]"\ninputs.mask="bool[M, N]"\noutputs.y="f64[M]"\nbody=\'y = sum(x * log(s), N, where(mask));\'',
+     {"x": [1, 2], "s": [-1, 2], "mask": np.array([[False, False], [True, True]]), "d_y": [1, 4]},
+     {"d_x": [4 * np.log(2)] * 2, "d_s": [0, 6]}),
+    ("as many lanes as a mask keeps, by a quotient by 0",
+     'inputs.x="f64[M]"\ninputs.s="f64[M]"\ninputs.mask="bool[M, N]"\noutputs.y="f64[M]"\nbody=\'y = sum(x / s, N, where(mask));\'',
+     {"x": [1, 2], "s": [0, 2], "mask": np.array([[False, False], [True, True]]), "d_y": [1, 4]},
+     {"d_x": [0, 4], "d_s": [0, -4]}),
+    ("as many lanes as an empty row has, by a quotient by their sum",
+     'axes.N = { ragged = "start", over = "B" }\ntables.start="i64[B + 1]"\ninputs.x="f64[B, N]"\ninputs.q="f64[B]"\noutputs.y="f64[B]"\n'
+     "body='y = sum((q + x) / sum(x, N), N);'",
+     {"q": [1, 2], "x": [3, 1], "start": np.array([0, 2, 2]), "d_y": [1, 1]}, {"d_q": [0.5, 0], "d_x": [-0.125, -0.125]}),
+    ("an optional input that is there",
+     'inputs.x="f64[N, C]"\ninputs.bias={ type = "f64[C]", optional = true }\noutputs.y="f64[N, C]"\n'
+     "body='real s = x; if (present(bias)) s += bias; y = silu(s);'",
+     {"x": [[1, -3], [0, 1]], "bias": [-1, 3], "d_y": [[2, 4], [0, 0]]}, {"d_x": [[1, 2], [0, 0]], "d_bias": [1, 2]}),
+    ("an optional input that is not there",
+     'inputs.x="f64[N, C]"\ninputs.bias={ type = "f64[C]", optional = true }\noutputs.y="f64[N, C]"\n'
+     "body='real s = x; if (present(bias)) s += bias; y = silu(s);'",
+     {"x": [[0, 0], [0, 0]], "d_y": [[2, 4], [0, 8]]}, {"d_x": [[1, 2], [0, 4]]}),
+    ("an optional weight of ragged rows, which is not there",
+     'axes.N = { ragged = "start", over = "B" }\ntables.start="i64[B + 1]"\ninputs.id="i32[B, N]"\n'
+     'inputs.weight={ type = "f64[B, N]", optional = true }\ninputs.table="f64[V, D]"\noutputs.y="f64[B, D]"\n'
+     "body='real row = at(table, V = id); real w = present(weight) ? exp(weight) : 1; y = sum(w * row * row, N);'",
+     {"id": np.array([1, 0, 1], np.int32), "start": np.array([0, 1, 3]), "table": [[1], [2]], "d_y": [[1], [10]]},
+     {"d_table": [[20], [44]]}),
+    ("what each element of a batch hands on in scratch",
+     'batch.B = ["x"]\ninputs.x="f64[N]"\noutputs.y="f64[N]"\nscratch.run="f64[]"\ngrid.i={ axis = "N", block = 2 }\n'
+     "body='if (first(i)) run = 0; y = x + run; run += sum(x * x, N);'",
+     {"x": [[1, 2, 3], [4, 5, 6]], "d_y": [[1, 1, 1], [10, 10, 10]]}, {"d_x": [[3, 5, 1], [90, 110, 10]]}),
+    ("a running sum of what the steps before gave, of which each gives half",
+     'inputs.b={ type = "f64[I]", block = ["squeeze"], index = ["i"] }\n'
+     'outputs.y={ type = "f64[I]", block = ["squeeze"], index = ["i"] }\nscratch.t="f64[]"\n'
+     'grid.i={ size = "I", semantics = "arbitrary" }\nbody=\'if (first(i)) t = 0; double v = b + 0.5 * t; y = v; t += v;\'',
+     {"b": [1, 2, 3], "d_y": [1, 10, 100]}, {"d_b": [1 + 5 + 75, 10 + 50, 100]}),
+    *((f"scratch along an axis of a size of its own, {size}",
+       'inputs.b={ type = "f64[I]", block = ["squeeze"], index = ["i"] }\n'
+       'outputs.y={ type = "f64[I]", block = ["squeeze"], index = ["i"] }\nscratch.s="f64[J=' + size + ']"\n'
+       'grid.i={ size = "I", semantics = "arbitrary" }\n'
+       "body='if (first(i)) s = 0; y = b + sum(s * s, J); s = 0.5 * s + b * index(J);'",
+       {"b": [3, 1], "d_y": [1, 10]}, {"d_b": [1 + 60 * squares, 10]}) for size, squares in (("I", 1), ("2 * I + 1", 30), ("5", 30))),
     ("products with one zero and with two", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = prod(x, N);\'',
      {"x": [[2, 0, 3], [0, 0, 3], [1, 2, 3]], "d_y": [1, 1, 1]}, {"d_x": [[0, 6, 0], [0, 0, 0], [6, 3, 2]]}),
     ("running products with zeros", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = cumprod(x, N);\'',
@@ -120,8 +175,8 @@ def run(name, spec, given, expected, folder, options=()):
     for array, values in expected.items():
         command += ["--out", f"{array}={folder / (array + '.out.npy')}"]
         shape = np.shape(values)
-        names = next(v for v in (spec.split(f'inputs.{array[2:]}="')[1:]) or [""]).split("[")[1].split("]")[0]
-        if "ragged" not in spec and names:
+        names = re.search(rf'inputs\.{array[2:]}=(?:{{ type = )?"\w+\[(.*?)\]', spec)[1]
+        if "ragged" not in spec and "batch" not in spec and names:
             sizes.update(zip(names.split(", "), shape))
     for axis, size in sizes.items():
         command += ["--size", f"{axis}={size}"]

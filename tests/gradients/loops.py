@@ -11,6 +11,7 @@ from pathlib import Path
 KGEN = sys.argv[1]
 X = 'inputs.x = "f64[M, N]"\n'
 Y = 'outputs.y = "f64[M, N]"\n'
+BIAS = 'inputs.bias = { type = "f64[N]", optional = true }\n'
 # name: the spec, what the backward kernel says and what it does not say.
 CASES = {
     "a value that enters as it is": (
@@ -50,6 +51,12 @@ CASES = {
     "by steps of two, from three": (
         X + 'scalars.n = "i32"\n' + Y, "real z = x, v = 0;\nfor (int i = 3; i < n; i += 2) {\n  real t = z;\n  z = v + x / i;\n"
         "  v = 0.5 * t - 0.25 * z;\n}\ny = z * v;", [], ["_kept"]),
+    "an optional input that some rounds read": (
+        X + BIAS + Y, "real s = x;\nfor (int i = 0; i < 30; ++i) {\n  if (present(bias)) s = sin(s * bias);\n  else s = sin(s);\n}\ny = s;",
+        ["[30]", "present(bias) ? "], []),
+    "a loop where an optional input is there": (
+        X + BIAS + Y, "real s = x;\nif (present(bias)) {\n  real t = bias;\n  for (int i = 0; i < 30; ++i) t = sin(t * s) + bias;\n  s = t;\n}\n"
+        "y = s;", ["real t = present(bias) ? bias : 0;"], []),
     "more rounds than can be kept": (
         X + Y, "real z = x;\nfor (int i = 0; i < 5000; ++i) z = 0.999 * z + 0.001 * sin(x);\ny = z;", ["4999"], ["_kept"]),
 }

@@ -28,6 +28,14 @@ CASES = {
         "e", 'batch.B = ["x"]\ninputs.x = "T[..., N]"\ninputs.w = "T[N]"\noutputs.o = "T[..., N]"\n'
         "body = 'real e = exp(x * w); o = x / (1 + e);'\n",
         ['outputs.e = "real[..., N]"\n'], ["exp("]),
+    "a local along an axis that is as long as another one": (
+        "s", 'inputs.q = "T[N, D]"\ninputs.k = "T[M=N, D]"\noutputs.o = "T[N, D]"\n'
+        "body = 'real s = dot(q, k, D); o = dot(exp(s), k, M);'\n",
+        ['outputs.s = "real[N, M=N]"\n'], ["dot(q, k, D)"]),
+    "a local along an axis of a size of its own": (
+        "s", 'inputs.q = "T[N, D=3]"\ninputs.k = "T[M=2 * N, D=3]"\noutputs.o = "T[N]"\n'
+        "body = 'real s = exp(q) * k; o = sum(s * s, M, D);'\n",
+        ['outputs.s = "real[N, D=3, M=2 * N]"\n'], []),
     "a local of ragged rows, by a table of outputs": (
         "e", 'axes.N = { ragged = "start", over = "B" }\ntables.start = "i64[B + 1]"\ninputs.x = "T[B, N]"\n'
         "body = 'real e = exp(x); o = e * e / sum(e, N);'\n[outputs]\no = \"T[B, N]\" # of a row\n",

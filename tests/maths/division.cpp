@@ -15,6 +15,8 @@ namespace {
 template <class T> bool is_close(T found, T right) {
   if (std::isnan(right) || std::isinf(right))
     return std::isnan(right) ? std::isnan(found) : found == right;
+  if (std::signbit(found) != std::signbit(right)) // -0 stays -0
+    return false;
   return std::fabs(found - right) <= 2 * (std::nextafter(std::fabs(right), T(INFINITY)) - std::fabs(right));
 }
 

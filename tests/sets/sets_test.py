@@ -11,7 +11,8 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "commands"))
 from sandbox import ROOT, Sandbox  # noqa: E402
 
-SETS = {"baseline": "", "avx2": " avx2 ", "avx512": " avx512vl "}  # with what the processor says that it has
+# With what the processor says that it has.
+SETS = {"baseline": "", "avx2": " avx2 ", "avx512": " avx512vl ", "avx512_bf16": " avx512_bf16 "}
 HERE = [name for name, flag in SETS.items() if flag in pathlib.Path("/proc/cpuinfo").read_text()]
 COMPILERS = ["g++", *filter(None, [shutil.which("clang++-19")])]
 STRICT = ["-std=c++17", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
@@ -22,7 +23,8 @@ SINGLE_FLAGS = ["-msse4.1", "-mavx", "-mavx2", "-mfma", "-mf16c", "-mbmi2", "-ma
 KERNELS = {"norm/softmax.toml": "rows=5,N=1003", "scan/cumsum.toml": "M=5,N=1003", "reduce/argmax.toml": "M=5,N=1003",
            "elementwise/activation.toml": "rows=3,N=1003", "reduce/cross_entropy.toml": "B=5,V=1003",
            "memory/transpose.toml": "M=67,N=93", "giou/box_measures.toml": "N=1003", "memory/quantize.toml": "N=1003",
-           "matmul/similarity_int8.toml": "M=17,N=37,K=67"}
+           "matmul/similarity_int8.toml": "M=17,N=37,K=67", "matmul/matmul_int8.toml": "M=131,N=93,K=133",
+           "matmul/matmul_bf16.toml": "M=67,N=93,K=133"}
 
 
 class Sets(Sandbox):
@@ -93,9 +95,10 @@ a = fma(min(g, r), g, g);
                 self.assertLess(worst, 2e-6, (compiler, name))
 
     def test_flags_and_macros_leave_sets_out(self):
-        for flags, compiled in ((["-DKGEN_NO_AVX512"], ["baseline", "avx2"]), (["-DKGEN_NO_AVX2"], ["baseline", "avx512"]),
+        for flags, compiled in ((["-DKGEN_NO_AVX512"], ["baseline", "avx2"]), (["-DKGEN_NO_AVX2"], ["baseline", "avx512", "avx512_bf16"]),
                                 (["-DKGEN_NO_AVX2", "-DKGEN_NO_AVX512"], ["baseline"]),
-                                (["-march=x86-64-v3"], ["avx2", "avx512"]), (["-march=x86-64-v4"], ["avx512"])):
+                                (["-march=x86-64-v3"], ["avx2", "avx512", "avx512_bf16"]),
+                                (["-march=x86-64-v4"], ["avx512", "avx512_bf16"])):
             there = [name for name in compiled if name in HERE]
             if there:
                 run = self.build("g++", "-O1", *flags)

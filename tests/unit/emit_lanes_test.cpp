@@ -215,8 +215,21 @@ body = 'z = dot(x, y, K);'
   CHECK(has(text, "[=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; }, "));
   CHECK(has(text,
             "[=](auto& right, int64_t k, int64_t n, auto active) IN_SET { right = load(&y[k * N + n], active); }, "));
-  CHECK(has(text, "sum_x_y = multiply_add(right, left, sum_x_y);"));
+  CHECK(has(text, "contract_products<float, kLanes32>("));
   CHECK(has(text, "store_around(&z[m * N + n], active, sum_x_y, around_caches);"));
+}
+
+TEST_CASE("the step of a contraction is its own, unless it adds products of what arrays hold") {
+  const auto text = [](const std::string &type, const std::string &body) {
+    const std::string total = type[0] == 'i' || type[0] == 'u' ? "i32" : type;
+    return openmp_text("kernel = \"product\"\ninputs.x = \"" + type + "[M, K]\"\ninputs.y = \"" + type +
+                       "[K, N]\"\noutputs.z = \"" + total + "[M, N]\"\nbody = '" + body + "'\n");
+  };
+  CHECK(has(text("bf16", "z = dot(x, y, K);"), "contract_products<BF16, kLanes32>("));
+  CHECK(has(text("i8", "z = dot(x, y, K);"), "contract_bytes<kLanes32, int8_t, int8_t>("));
+  CHECK(has(text("i16", "z = dot(x, y, K);"), "contract_pairs<kLanes32>("));
+  CHECK(has(text("f32", "z = sum(exp(x) * y, K);"), "multiply_add(right, left, "));
+  CHECK(has(text("bf16", "z = max(x + y, K);"), " = maximum("));
 }
 
 TEST_CASE("of few rows of transposed factors, the contracted axis is the lanes") {

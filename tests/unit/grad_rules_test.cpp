@@ -188,6 +188,21 @@ TEST_CASE("digits: a quotient and its remainder are the number again") {
   CHECK(g.op(Op::add, {other, rest}, Type::i64) != n);
 }
 
+TEST_CASE("nothing summed: nobody asks for lanes where the sum is 0 anyway") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId mask = g.compare(Op::gt, m.w, g.number(0)), some = g.some(m.n, mask);
+  CHECK(m.text(some) == "any(w > 0, N)");
+  const NodeId sum = g.sum(m.x, m.n, mask);
+  CHECK(g.needed(some, g.mul(sum, m.s)) == kNoNode);
+  CHECK(m.text(g.either_value(some, g.mul(sum, m.s))) == "s * sum(x, N, where(w > 0))");
+  CHECK(g.needed(some, g.div(sum, m.s)) == some); // 0 / 0
+  CHECK(g.needed(some, g.add(sum, m.s)) == some); // not 0
+  CHECK(g.needed(some, g.sum(m.x, m.n)) == some); // all lanes
+  CHECK(g.both(some, mask) == mask);              // a lane says that there is one
+  CHECK(g.some(m.n, kNoNode) == kNoNode);
+}
+
 TEST_CASE("asked already: an arm knows the condition around it") {
   Maths m;
   Graph &g = m.graph;

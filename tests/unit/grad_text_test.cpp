@@ -42,6 +42,19 @@ TEST_CASE("the gradient of softmax needs its result alone") {
   CHECK_FALSE(w.has("inputs.x = \"f32[M, N]\""));
 }
 
+TEST_CASE("what is summed of nothing is 0 times what is then no number") {
+  const std::string operands =
+      "inputs.x = \"f32[M, N]\"\ninputs.q = \"f32[M]\"\ninputs.mask = \"bool[N]\"\noutputs.y = \"f32[M]\"\n";
+  const Written asked = backward(operands, "y = sum(x / q, N, where(mask));");
+  CHECK(asked.body().find("d_q = any(mask, N) ? ") != std::string::npos);
+  CHECK(asked.body().find("d_x = mask ? d_y / q : 0;") != std::string::npos);
+  const Written safe = backward(operands, "y = sum(x * q, N, where(mask));"); // 0 anyway
+  CHECK(safe.body().find("any(") == std::string::npos);
+  const Written two = backward(operands + "inputs.other = \"bool[N]\"\n",
+                               "y = sum(x * q, N, where(mask)) + sum(x * x * q, N, where(other));");
+  CHECK(two.body().find("any(") == std::string::npos);
+}
+
 TEST_CASE("the gradient of cross entropy is p - 1 at the label") {
   const Written w = backward("inputs.x = \"f32[B, V]\"\ninputs.label = \"i32[B]\"\noutputs.loss = \"f32[B]\"\n",
                              "loss = logsumexp(x, V) - at(x, V = label);");
@@ -203,4 +216,26 @@ TEST_CASE("what cannot be differentiated is refused at its line") {
   CHECK(backward(kRows, "y = x;\nwhile (y > 1) y = y / 2;").messages.find("k.toml:6:1: error") != std::string::npos);
   CHECK(backward("inputs.x = \"i32[N]\"\noutputs.y = \"i32[N]\"\n", "y = x;").messages.find("KG0602") !=
         std::string::npos);
+}
+
+TEST_CASE("a name of what reads an optional input asks for it") {
+  const std::string operands = "inputs.x = \"f32[N]\"\ninputs.bias = { type = \"f32[N]\", optional = true }\n"
+                               "outputs.y = \"f32[N]\"\n";
+  const Written once = backward(operands, "real s = x; if (present(bias)) s += bias; y = silu(s);");
+  CHECK(once.body().find("real s = present(bias) ? x + bias : x;") != std::string::npos);
+  const Written shared =
+      backward(operands, "real s = x;\nif (present(bias)) { real t = exp(bias); s += t * sin(x * t); }\ny = s;");
+  CHECK(shared.body().find("real t = present(bias) ? exp(bias) : 0;") != std::string::npos);
+}
+
+TEST_CASE("elements that steps make of others are refused") {
+  const std::string operands = "inputs.b = { type = \"f64[I]\", block = [\"squeeze\"], index = [\"i\"] }\n"
+                               "outputs.x = { type = \"f64[I]\", block = [\"squeeze\"], index = [\"i\"] }\n"
+                               "grid.i = { size = \"I\", semantics = \"arbitrary\" }\n";
+  const std::string body = "if (first(i)) s = 0; double v = b + 0.5 * sum(s, J); x = v; if (index(J) == i) s = v;";
+  for (const std::string size : {"4", "I"}) {
+    const Written w = backward(operands + "scratch.s = \"f64[J=" + size + "]\"\n", body);
+    CHECK(w.text.empty());
+    CHECK(w.messages.find("what `s` carries from step to step") != std::string::npos);
+  }
 }

@@ -70,19 +70,21 @@ TEST_CASE("what is no contraction stays in general loops") {
               "tiles of") == 0);
 }
 
-TEST_CASE("products of whole numbers that 16 bits hold are summed in pairs") {
-  const auto pairs = [](const std::string &x, const std::string &y, const std::string &z) {
+TEST_CASE("products of whole numbers that 16 bits hold are summed in pairs, and bytes by fours") {
+  const auto says = [](const std::string &x, const std::string &y, const std::string &what) {
+    const std::string type = x == "f32" ? "f32" : "i32";
     return count(
-        plan_of("inputs.x = \"" + x + "[M, K]\"\ninputs.y = \"" + y + "[K, N]\"\noutputs.z = \"" + z + "[M, N]\"\n",
+        plan_of("inputs.x = \"" + x + "[M, K]\"\ninputs.y = \"" + y + "[K, N]\"\noutputs.z = \"" + type + "[M, N]\"\n",
                 "z = dot(x, y, K);"),
-        ", pairs of numbers at a time");
+        what);
   };
-  CHECK(pairs("i8", "i8", "i32") == 1);
-  CHECK(pairs("u8", "i8", "i32") == 1);
-  CHECK(pairs("i16", "i16", "i32") == 1);
-  CHECK(pairs("u16", "i8", "i32") == 0);
-  CHECK(pairs("i32", "i8", "i32") == 0);
-  CHECK(pairs("f32", "f32", "f32") == 0);
+  CHECK(says("i8", "i8", ", four bytes at a time, or pairs") == 1);
+  CHECK(says("u8", "i8", ", four bytes at a time, or pairs") == 1);
+  CHECK(says("i8", "u8", ", four bytes at a time, or pairs") == 1);
+  CHECK(says("i16", "i16", ", pairs of numbers at a time") == 1);
+  CHECK(says("i16", "u8", ", pairs of numbers at a time") == 1);
+  for (const char *type : {"u16", "i32", "f32"})
+    CHECK(says(type, std::string(type) == "f32" ? "f32" : "i8", " at a time") == 0);
 }
 
 TEST_CASE("rows may say which steps they take, where the columns are harmless without") {

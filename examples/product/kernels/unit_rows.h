@@ -22,12 +22,12 @@
 // Determinism: the same arguments give the same bits in each run of a binary on one machine, for any number
 //   of threads. OpenMP functions give them whatever compiler and flags made the binary, as long as the set of
 //   instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the
-//   environment names the set to take: baseline, avx2, avx512 or neon.
+//   environment names the set to take: baseline, avx2, avx512, avx512_bf16 or neon.
 // Threads (OpenMP): as many as OpenMP gives. Functions keep no state, so that any number of threads may call
 //   them at once.
-// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (for sizes
-//   that are refused, a status as a negative number), for one call at a time. Null: the function allocates
-//   it.
+// Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
+//   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
+//   allocates it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; unit_rows_error
 //   explains it.
 
@@ -78,7 +78,7 @@ int64_t unit_rows_f64_openmp_workspace(int64_t rows, int64_t N);
 int unit_rows_f64_openmp(const double* x, double* y, int64_t rows, int64_t N, void* workspace,
                          int64_t workspace_bytes);
 
-// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.
+// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or neon.
 const char* unit_rows_openmp_instructions(void);
 
 #if defined(__cplusplus)

@@ -308,7 +308,7 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
   int64_t size = 0;
   if (__builtin_mul_overflow(count, bytes, &size) || __builtin_add_overflow(size, kLineBytes - 1, &size) ||
-      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total))
+      __builtin_add_overflow(total, size / kLineBytes * kLineBytes, &total) || total > INT64_MAX / 2)
     total = INT64_MAX / 2;
   return start;
 }
@@ -708,7 +708,7 @@ inline V keep(Active active, V value, typename std::enable_if<true, V>::type oth
 }
 
 // Division of many numbers by one: by its reciprocal, and then put right by what is left over, which
-// multiply-add gives exactly. Where that is not finite, there is nothing to put right.
+// multiply-add gives exactly. Where that is 0 or not finite, there is nothing to put right.
 template <class T, int N>
 inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
 #if KGEN_SET_FUSES
@@ -717,7 +717,7 @@ inline Lanes<T, N> quotient(Lanes<T, N> x, std::enable_if_t<true, T> by) {
     const Lanes<T, N> near = x * reciprocal;
     const Lanes<T, N> rest = multiply_add(-near, by, x);
     const Lanes<T, N> right = multiply_add(rest, reciprocal, near);
-    return choose(rest - rest == T(0), right, near);
+    return choose(rest - rest == T(0) && rest != T(0), right, near);  // where it is 0, -0 stays -0
   }
 #endif
   return x / by;

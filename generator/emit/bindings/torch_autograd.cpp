@@ -132,7 +132,12 @@ private:
   }
 
   std::string formula() const {
-    std::string out = "def _backward(ctx, *gradients):\n" + refusals();
+    std::string out = "def _backward(ctx, *gradients):\n";
+    const std::string refused = refusals();
+    if (has_optional_outputs(b_) ||
+        refused.find("needed[") != std::string::npos) // torch leaves out last ones by default
+      out += "    needed = (*ctx.needs_input_grad, *(False,) * " + std::to_string(positional()) + ")\n";
+    out += refused;
     std::vector<std::string> names = saved();
     for (std::string &name : names)
       name = python_name(name);
@@ -142,7 +147,7 @@ private:
     for (const int o : b_.outputs())
       results.push_back(python_name(b_.arrays[o].name));
     if (has_optional_outputs(b_))
-      out += "    wanted = sum(ctx.needs_input_grad[i] << bit for bit, i in enumerate(" + tuple_text(wanted()) + "))\n";
+      out += "    wanted = sum(needed[i] << bit for bit, i in enumerate(" + tuple_text(wanted()) + "))\n";
     return out + lines("    " + join(results) + " = _backward_operator(", arguments(), ")") +
            lines("    return ", gradients_of_inputs(), "");
   }
@@ -163,7 +168,7 @@ private:
     for (const SignatureParameter &p : s_.parameters)
       if (p.kind == Kind::array && is_real(p.index) && s_.arrays[p.index].role == Role::input &&
           backward_array(s_.arrays[p.index].name, true) == nullptr)
-        out += "    if ctx.needs_input_grad[" + std::to_string(place_of(Kind::array, s_.arrays[p.index].name)) +
+        out += "    if needed[" + std::to_string(place_of(Kind::array, s_.arrays[p.index].name)) +
                "]:\n        raise RuntimeError(\"" + b_.kernel + " gives no gradient of " + s_.arrays[p.index].name +
                "\")\n";
     return out;

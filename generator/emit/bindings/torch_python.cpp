@@ -8,8 +8,8 @@ namespace kgen::torch_binding {
 
 std::string python_name(const std::string &name) {
   // What functions of the module use from outside.
-  static const std::set<std::string> taken = {"torch", "math",      "min",    "max",   "wanted",
-                                              "ctx",   "gradients", "inputs", "output"};
+  static const std::set<std::string> taken = {"torch", "math",      "min",    "max",    "wanted",
+                                              "ctx",   "gradients", "inputs", "needed", "output"};
   return taken.count(name) != 0 ? name + "_" : name;
 }
 std::string torch_type(Type type) {

@@ -59,7 +59,7 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
         for (std::string &text : kernel.texts())
           printed.back().texts.push_back(declare_at_fold(text));
         const bool last = &kernel == &kernels.back();
-        one.made.back().push_back({kernel.name(), "", last ? "" : all_outputs_condition(variation->lowered, c_name),
+        one.made.back().push_back({kernel.name(), "", "", last ? "" : all_outputs_condition(variation->lowered, c_name),
                                    kernel.needs_workspace()});
       }
       const std::string name = variation_name(function, *variation) + "_requirements";

@@ -166,7 +166,7 @@ std::string bits(const Function &function, bool openmp) {
   if (openmp && has_type(kernel, is_floating))
     text += " OpenMP functions give them whatever compiler and flags made the binary, as long as the set of "
             "instructions is the same, and the C library; other sets may differ in the last bits. KGEN_ISA in the "
-            "environment names the set to take: baseline, avx2, avx512 or neon.";
+            "environment names the set to take: baseline, avx2, avx512, avx512_bf16 or neon.";
   return text + "\n";
 }
 
@@ -202,9 +202,10 @@ std::string cuda(const Function &function, const TargetSource &source) {
 }
 
 std::string workspace(const std::map<std::string, const TargetSource *> &targets) {
-  std::string text = "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
-                     "(for sizes that are refused, a status as a negative number), for one call at a time. Null: the "
-                     "function allocates it.";
+  std::string text =
+      "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
+      "(where a size is refused by itself, a status as a negative number), for one call at a time. Null: the "
+      "function allocates it.";
   const auto openmp = targets.find("openmp");
   const auto has_team = [](const std::string &text) { return text.find("TeamMemory") != std::string::npos; };
   if (openmp != targets.end() && std::ranges::any_of(openmp->second->kernels, has_team))

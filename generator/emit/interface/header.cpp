@@ -382,7 +382,8 @@ std::string header_text(const Spec &spec, const std::vector<Function> &functions
     list += "\n" + (arguments.empty() ? comment(arguments_of_one(function)) : "") +
             declarations(function, targets, any_workspace);
   if (targets.count("openmp") != 0)
-    list += "\n// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512 or neon.\nconst "
+    list += "\n// The set of instructions that the OpenMP functions use here: baseline, avx2, avx512, avx512_bf16 or "
+            "neon.\nconst "
             "char* " +
             instructions_function(spec) + "(void);\n";
   View header = explained(statuses);

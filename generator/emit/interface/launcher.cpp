@@ -203,7 +203,7 @@ private:
       else if (!takes_workspace(i))
         calls += as_one_row(function(i).variations[v]->lowered);
       for (const Made &one : launched_[i].made[v])
-        calls += where(both(one.arrays, one.condition), call(i, one, names));
+        calls += where(both(both(one.arrays, one.condition), one.of_tables), call(i, one, names));
       text += where(variation_condition(*function(i).variations[v]), calls);
     }
     return text + refuse_others(i, "");
@@ -244,11 +244,11 @@ private:
               " memory(workspace, workspace_bytes, " + (made.has_team ? "space" : "space.bytes") + ", arrays" +
               (cuda_ ? ", queue" : "") + ");\nif (memory.status != 0) return memory.status;\n";
     }
-    const std::string passed =
-        "(" +
-        join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
-                    made.workspace ? "space, memory.data" : "", made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
-        ")";
+    const std::string passed = "(" +
+                               join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
+                                           made.workspace ? "space, memory.data" : "",
+                                           made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
+                               ")";
     if (!cuda_)
       return text + names.function(made.name) + passed + ";\nreturn 0;\n";
     return text + "return " + spelling_.helper("cuda_status") + "(small ? " + names.function(made.name, "int32_t") +
@@ -265,20 +265,28 @@ private:
       for (const Made &one : launched_[i].made[v])
         if (one.arrays == launched_[i].made[v].front().arrays)
           bytes += (one.condition.empty() ? "" : "if (" + one.condition + ") ") + "return " +
-                   bytes_for_any_arrays(one, launched_[i].made[v].back(), sizes, names) + ";\n";
+                   bytes_for_any_call(launched_[i].made[v], one, sizes, names) + ";\n";
       text += where(variation_condition(*function(i).variations[v]), bytes);
     }
     return text + refuse_others(i, "-");
   }
 
-  // Which arrays there are is not known yet: as many as the greater one needs of the function for calls that have all
-  // and of the one for others.
-  std::string bytes_for_any_arrays(const Made &made, const Made &others, const std::string &sizes,
-                                   const Naming &names) {
-    const auto bytes = [&](const Made &one) { return bytes_text(one, names.space(one.name) + "(" + sizes + ")"); };
-    if (made.arrays.empty() || !others.workspace)
-      return bytes(made);
-    return made.workspace ? "std::max(" + bytes(made) + ", " + bytes(others) + ")" : bytes(others);
+  // Which arrays there are, and what tables hold, is not known yet: the most of all functions that calls of these sizes
+  // may run.
+  std::string bytes_for_any_call(const std::vector<Made> &all, const Made &made, const std::string &sizes,
+                                 const Naming &names) {
+    std::vector<std::string> bytes;
+    const auto add = [&](const Made &one) {
+      const std::string text = bytes_text(one, names.space(one.name) + "(" + sizes + ")");
+      if (one.workspace && std::ranges::find(bytes, text) == bytes.end())
+        bytes.push_back(text);
+    };
+    add(made);
+    for (const Made *other = &made; !made.of_tables.empty() && other != &all.back(); ++other)
+      add(other[1]);
+    if (!made.arrays.empty())
+      add(all.back());
+    return bytes.empty() ? "0" : bytes.size() == 1 ? bytes[0] : "std::max({" + join(bytes, ", ") + "})";
   }
 
   std::string bytes_text(const Made &made, const std::string &space) {

@@ -14,6 +14,7 @@ namespace kgen {
 struct Made {
   std::string name;      // softmax_f32_short
   std::string condition; // of the sizes; empty: it is for all that are left
+  std::string of_tables; // the same of tables, which is not known where the bytes of the workspace are asked for
   std::string arrays;    // of what arrays are there; empty: whatever is
   bool workspace = false;
   bool has_team = false; // each thread has a part of it

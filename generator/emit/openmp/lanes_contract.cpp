@@ -184,7 +184,7 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
   const std::string steps = !last_step.empty() ? until(last_step)
                             : !kept.empty()    ? function({index(rows, kept_text), index(depth, kept_text)}, kept_text)
                                                : "";
-  const bool combines = steps.empty() && element[2].monoid != Monoid::sum;
+  const bool combines = element[2].monoid != Monoid::sum;
   const std::vector<std::string> more = further(steps, combines ? combination(element[2].monoid, type) : "",
                                                 last_column.empty() ? "" : until(last_column));
   const Way way = way_of(contraction, types, more.empty());

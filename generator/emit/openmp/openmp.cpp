@@ -27,8 +27,11 @@ OpenmpFunctions by_sizes(const std::string &name, const Function &function, cons
   if (plans.flat_rows) {
     out.push_back(openmp_function(name + "_flat", function, plans.flat_rows->plan, facts, spelling));
     out.back().condition = flat_rows_condition(*plans.flat_rows, c_name);
+    out.back().of_tables = flat_rows_limit(*plans.flat_rows, c_name);
+    spelling.helper("longest_row");
     out.back().why = "takes elements as they lie, whatever rows they are of, as most rows fill no vector";
-    out.back().text = "// For " + out.back().condition + ": most rows fill no vector.\n" + out.back().text;
+    out.back().text = "// For " + out.back().condition + " && " + out.back().of_tables +
+                      ": most rows fill no vector.\n" + out.back().text;
   }
   out.push_back(openmp_function(name, function, plans.plan, facts, spelling));
   return out;
@@ -52,7 +55,8 @@ std::string comment_on_others(const std::vector<Made> &made, const PrintedNames 
   std::string text;
   for (const Made &one : made)
     if (!one.condition.empty())
-      text += "Where " + one.condition + ": " + names.instance(one.name).name + " " + one.why + ".\n";
+      text += "Where " + one.condition + (one.of_tables.empty() ? "" : " && " + one.of_tables) + ": " +
+              names.instance(one.name).name + " " + one.why + ".\n";
   if (made.back().arrays != made.front().arrays)
     text +=
         "Where an output is not wanted: " + names.instance(made.back().name).name + " does one step after the other.\n";
@@ -76,7 +80,7 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
         launched.back().made.back().push_back(
-            {one.name, one.condition, one.arrays, !one.workspace.empty(), one.has_team, one.why});
+            {one.name, one.condition, one.of_tables, one.arrays, !one.workspace.empty(), one.has_team, one.why});
         if (!one.workspace.empty())
           printed.back().texts.push_back(one.workspace);
         printed.back().texts.push_back(declare_at_fold(one.text));

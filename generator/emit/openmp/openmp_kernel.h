@@ -14,6 +14,7 @@ struct OpenmpFunction {
   bool has_team = false; // each thread has a part of the workspace
   std::string arrays;    // it is for calls that have these; empty: for all
   std::string condition; // it is for calls whose sizes fulfil this; empty: for all that are left
+  std::string of_tables; // and whose tables fulfil this
   std::string why;       // what it does otherwise for these
 };
 

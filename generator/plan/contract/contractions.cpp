@@ -468,14 +468,24 @@ void part_contractions(Plan &plan) {
         plan = std::move(*parted); // what came before it is a phase without one, and what comes after is asked next
 }
 
+namespace {
+
+std::string several_at_a_time(const Contraction &contraction) {
+  if (!contraction.short_types)
+    return "";
+  const auto [left, right] = *contraction.short_types;
+  return left == Type::i16 || right == Type::i16 ? ", pairs of numbers at a time" : ", four bytes at a time, or pairs";
+}
+
+} // namespace
+
 std::string contraction_words(const Plan &plan, const PlanNode &nest) {
   std::vector<std::string> names;
   for (const PlanNode *loop : loops_of(nest))
     names.push_back(name_of_loop(plan.kernel, *loop));
   const auto columns = names.begin() + nest.contraction->rows;
   return "tiles of " + join(std::vector<std::string>(names.begin(), columns), "*") + " x " +
-         join(std::vector<std::string>(columns, names.end()), "*") +
-         (nest.contraction->short_types ? ", several numbers at a time" : "");
+         join(std::vector<std::string>(columns, names.end()), "*") + several_at_a_time(*nest.contraction);
 }
 
 std::string contraction_words(const Plan &plan, const Phase &phase) {

@@ -29,6 +29,13 @@ std::string flat_rows_condition(const FlatRows &rows, std::string (*name)(const 
          name(axes[along.over].size.name);
 }
 
+std::string flat_rows_limit(const FlatRows &rows, std::string (*name)(const std::string &axis)) {
+  const std::vector<Axis> &axes = rows.plan.kernel.axes;
+  const Axis &along = axes[rows.along];
+  return "longest_row(" + name(rows.starts) + ", " + name(axes[along.over].size.name) + ", " + name(along.size.name) +
+         ") <= " + std::to_string(rows.plan.decide(Decision::flat_longest));
+}
+
 std::optional<FlatRows> plan_flat_rows(const Kernel &kernel, const Facts &facts, const Plan &plan) {
   const AxisId along = ragged_axis(kernel);
   if (along == kNone || !kernel.grid.empty() || !wants_lanes(kernel))
@@ -39,7 +46,7 @@ std::optional<FlatRows> plan_flat_rows(const Kernel &kernel, const Facts &facts,
       flatten_rows(known, along, plan.decide(Decision::flat_mean), plan.decide(Decision::flat_operations));
   if (!flat)
     return std::nullopt;
-  return FlatRows{along, make_plan(*flat, facts, TargetKind::openmp)};
+  return FlatRows{along, kernel.tables[kernel.axes[along].ragged].name, make_plan(*flat, facts, TargetKind::openmp)};
 }
 
 } // namespace kgen

@@ -11,11 +11,14 @@ namespace kgen {
 
 struct FlatRows {
   AxisId along = kNone; // ragged
+  std::string starts;   // the table that says where rows begin
   Plan plan;            // for calls in which such a row has so many positions on average (Decision::flat_row)
 };
 
 // N / 16 < B
 std::string flat_rows_condition(const FlatRows &rows, std::string (*name)(const std::string &axis));
+// longest_row(start, B, N) <= 256: sums of a row are made in order, which adds up more roundings the longer it is.
+std::string flat_rows_limit(const FlatRows &rows, std::string (*name)(const std::string &axis));
 
 // OpenMP. `plan`: the one for all sizes. nullopt where elements have too little of their own to compute, or ask for
 // more of their row than a value that it has for all of them.

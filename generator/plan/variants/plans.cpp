@@ -28,7 +28,8 @@ std::string print(const TargetPlans &plans) {
   for (const ShortRows &rows : plans.short_rows)
     text += "where " + short_rows_condition(rows, plain) + ": " + print(rows.plan);
   if (plans.flat_rows)
-    text += "where " + flat_rows_condition(*plans.flat_rows, plain) + ": " + print(plans.flat_rows->plan);
+    text += "where " + flat_rows_condition(*plans.flat_rows, plain) + " and " +
+            flat_rows_limit(*plans.flat_rows, plain) + ": " + print(plans.flat_rows->plan);
   text += print(plans.plan);
   if (plans.in_part)
     text += "where an output is not wanted: " + print(*plans.in_part);

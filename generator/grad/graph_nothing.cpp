@@ -1,0 +1,158 @@
+// Sums of no lanes are 0, also times what is then infinite or no number: conditions that ask whether there is a lane.
+#include <algorithm>
+
+#include "grad/graph.h"
+
+namespace kgen::grad {
+
+using Kind = Node::Kind;
+
+namespace {
+
+// Of numbers they give numbers, as far as these are not too large.
+constexpr Op kFinite[] = {Op::add,  Op::sub,   Op::mul,   Op::fma,     Op::neg,  Op::abs,   Op::min,
+                          Op::max,  Op::sign,  Op::clamp, Op::exp,     Op::exp2, Op::expm1, Op::sinh,
+                          Op::cosh, Op::tanh,  Op::erf,   Op::sigmoid, Op::sin,  Op::cos,   Op::floor,
+                          Op::ceil, Op::round, Op::trunc, Op::random};
+
+} // namespace
+
+bool Graph::may_fail(const Node &n) const {
+  if (!kgen::is_floating(n.type))
+    return false;
+  bool out = false;
+  switch (n.kind) {
+  case Kind::op:
+    out = std::find(std::begin(kFinite), std::end(kFinite), n.op) == std::end(kFinite);
+    break;
+  case Kind::fold:
+    out = n.monoid != Monoid::sum && n.monoid != Monoid::product; // of nothing
+    break;
+  case Kind::product:
+    out = std::any_of(n.powers.begin(), n.powers.end(), [](int power) { return power < 0; });
+    break;
+  case Kind::bitcast:
+  case Kind::call:
+  case Kind::derivative:
+  case Kind::looped:
+    out = true;
+    break;
+  default:
+    break;
+  }
+  return out || std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return node(arg).may_fail; });
+}
+
+// Is it that part, or does it ask that as well?
+bool Graph::asks(NodeId condition, NodeId part) const {
+  const Node &n = node(condition);
+  return condition == part || (n.kind == Kind::both && (asks(n.args[0], part) || asks(n.args[1], part)));
+}
+
+NodeId Graph::some(AxisSet over, NodeId where) {
+  if (where != kNoNode)
+    if (const auto alone = lane_alone(over, where))
+      return some(over - AxisSet::of(alone->first.axis), alone->second);
+  const AxisSet differs = over & axes(where);
+  NodeId out = differs.empty() ? where : fold(Monoid::any, where, differs, kNoNode, Type::boolean);
+  for (AxisId id : (over - differs).list())
+    if (axis(id).ragged != kNone && !over.contains(axis(id).over))
+      out = both(out, compare(Op::gt, size_of(id), integer(0)));
+  return out;
+}
+
+// The axis whose rows such a condition asks to have elements.
+AxisId Graph::asked_row(NodeId condition) const {
+  const Node &n = node(condition);
+  const bool asks =
+      n.kind == Kind::op && n.op == Op::gt && node(n.args[0]).kind == Kind::size && is_number(n.args[1], 0);
+  return asks && axis(node(n.args[0]).axis).ragged != kNone ? node(n.args[0]).axis : kNone;
+}
+
+// Does it ask whether there is a lane, or whether a place lies within an axis?
+bool Graph::is_some(NodeId condition) const {
+  const Node &n = node(condition);
+  if (n.kind == Kind::either)
+    return is_some(n.args[0]) && is_some(n.args[1]);
+  const bool bounds = n.kind == Kind::op && (n.op == Op::ge || n.op == Op::lt) && is_integer(node(n.args[0]).type);
+  return bounds || asked_row(condition) != kNone || is_any(condition);
+}
+
+bool Graph::is_any(NodeId condition) const {
+  const Node &n = node(condition);
+  return n.kind == Kind::fold && n.monoid == Monoid::any && n.args.size() == 1;
+}
+
+// Does a lane for which the condition holds say that there is one?
+bool Graph::says_some(NodeId condition, NodeId some) const {
+  return is_any(some) && asks(condition, node(some).args[0]);
+}
+
+bool Graph::is_nothing(NodeId value, NodeId unless) {
+  if (const auto known = nothing_.find({value, unless}); known != nothing_.end())
+    return known->second;
+  const bool found = find_nothing(value, unless);
+  nothing_[{value, unless}] = found;
+  return found;
+}
+
+bool Graph::find_nothing(NodeId value, NodeId unless) {
+  const Node &n = node(value), &asked = node(unless);
+  const auto nothing = [&](NodeId id) { return is_nothing(id, unless); };
+  if (asked.kind == Kind::either && n.kind == Kind::fold &&
+      (is_nothing(value, asked.args[0]) || is_nothing(value, asked.args[1])))
+    return true;
+  switch (n.kind) {
+  case Kind::number:
+    return is_zero(value);
+  case Kind::fold: {
+    if (n.monoid != Monoid::sum || !(axes(unless) & n.reduced).empty()) // asked of other lanes
+      return false;
+    if (const AxisId row = asked_row(unless); row != kNone && n.reduced.contains(row))
+      return true;
+    const bool same = n.args.size() > 1 && says_some(n.args[1], unless);
+    return (same && n.reduced.contains(asked.reduced)) || nothing(n.args[0]);
+  }
+  case Kind::product: {
+    bool is = false;
+    for (size_t i = 0; i < n.args.size(); ++i)
+      if (n.powers[i] > 0 && nothing(n.args[i]))
+        is = true;
+      else if (n.powers[i] < 0 || node(n.args[i]).may_fail)
+        return false;
+    return is;
+  }
+  case Kind::sum:
+    return std::all_of(n.args.begin(), n.args.end(), nothing);
+  case Kind::choose:
+    return (nothing(n.args[1]) || asks(n.args[0], unless)) && nothing(n.args[2]);
+  case Kind::cast:
+    return nothing(n.args[0]);
+  default:
+    return false;
+  }
+}
+
+NodeId Graph::without(NodeId condition, const std::function<bool(NodeId)> &part) {
+  if (condition == kNoNode || part(condition))
+    return kNoNode;
+  if (node(condition).kind != Kind::both)
+    return condition;
+  const std::vector<NodeId> parts = node(condition).args;
+  const NodeId first = without(parts[0], part), second = without(parts[1], part);
+  return first == parts[0] && second == parts[1] ? condition : both(first, second);
+}
+
+// Rule "nothing summed": a sum of no lanes is 0, and nobody has to ask whether there are any.
+NodeId Graph::needed(NodeId condition, NodeId value) {
+  return without(condition, [&](NodeId part) { return is_some(part) && is_nothing(value, part); });
+}
+
+NodeId Graph::needed_of(NodeId condition, AxisSet lanes) {
+  return without(condition, [&](NodeId part) {
+    const AxisId row = asked_row(part);
+    return row != kNone && lanes.contains(row);
+  });
+}
+
+} // namespace kgen::grad
