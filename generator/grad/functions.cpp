@@ -85,7 +85,7 @@ std::optional<std::string> derivative_function(const Spec &spec, const Kernel &k
                                                const std::vector<std::string> &parameters, size_t by,
                                                Diagnostics &diags) {
   Trouble trouble;
-  Graph graph(kernel.axes);
+  Graph graph(kernel.axes, spec.params);
   Trace forward = trace(kernel, {}, graph, trouble);
   ReverseOptions options;
   options.wanted = {parameters[by]};

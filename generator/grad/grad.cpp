@@ -305,7 +305,7 @@ private:
     if (!kernel)
       return std::nullopt;
     Trouble trouble;
-    Graph graph(kernel->axes);
+    Graph graph(kernel->axes, spec_.params);
     const WholeDims dims = whole_dims(*kernel, graph);
     const Trace forward = trace(*kernel, dims, graph, trouble);
     ReverseOptions options;

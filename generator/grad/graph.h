@@ -71,7 +71,7 @@ struct Node {
 
 // So many rounds, each of which hands values on to the next one: for (int r = 0; r < rounds; ++r), or from the last one
 // to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside. Where no
-// number says how many rounds there are, `count` does, and no value of theirs can be kept.
+// number says how many rounds there are, `count` does. Unless it is made of parameters, no value of theirs can be kept.
 struct Loop {
   struct Variable {
     std::string name; // that is wished
@@ -90,7 +90,12 @@ struct Loop {
 
 class Graph {
 public:
-  explicit Graph(std::vector<Axis> axes) : axes_(std::move(axes)) {}
+  explicit Graph(std::vector<Axis> axes, const std::vector<Param> &params = {}) : axes_(std::move(axes)) {
+    for (const Param &param : params)
+      parameters_.insert(param.name);
+  }
+
+  bool is_parameter(const std::string &scalar) const { return parameters_.count(scalar) != 0; }
 
   const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   AxisSet axes(NodeId id) const { return id == kNoNode ? AxisSet() : node(id).axes; }
@@ -226,6 +231,7 @@ private:
   AxisSet own_axes(NodeId value, NodeId where) const;
 
   std::vector<Axis> axes_;
+  std::set<std::string> parameters_;
   std::map<AxisId, AxisId> twins_;
   std::vector<Loop> loops_;
   int handed_ = 0;

@@ -126,7 +126,7 @@ private:
 
   void keep(int which, size_t variable) {
     loops_.at(which).kept.insert(variable);
-    if (graph_.loop(which).count != kNoNode)
+    if (graph_.loop(which).unknown != kNoNode)
       out_.unknown = graph_.loop(which).unknown;
   }
 

@@ -127,6 +127,15 @@ NodeId Tracer::cast_to(NodeId id, Type type) {
   return graph_.intern(cast);
 }
 
+// Is it made of numbers and parameters? A local array may have so many elements.
+bool Tracer::is_constant(NodeId id) const {
+  const Node &n = graph_.node(id);
+  if (n.kind == Kind::scalar)
+    return graph_.is_parameter(n.name);
+  return n.kind == Kind::number || ((n.kind == Kind::op || n.kind == Kind::cast) &&
+                                    std::ranges::all_of(n.args, [&](NodeId arg) { return is_constant(arg); }));
+}
+
 NodeId Tracer::in_round(const Counter &counter, NodeId round) {
   const Type type = kernel_.vars[counter.var].type;
   const NodeId times = graph_.op(Op::mul, {graph_.integer(counter.step, type), cast_to(round, type)}, type);
@@ -201,7 +210,7 @@ bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   wasted_ += graph_.size() - nodes;
   if (!kept)
     return false;
-  if (counter->count != kNoNode)
+  if (counter->count != kNoNode && !is_constant(counter->count))
     kept->loop.unknown = unknown(counter->var, unknown_rounds(stmt));
   graph_.add_loop(kept->loop);
   held_[counter->var] = counter->last;

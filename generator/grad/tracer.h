@@ -136,6 +136,7 @@ private:
   std::optional<Counter> counted(const Stmt &stmt);
   std::optional<Counter> counted_by_value(const Stmt &stmt, const std::set<VarId> &assigned);
   NodeId rounds_of(const Counter &counter, NodeId asked);
+  bool is_constant(NodeId id) const;
   NodeId in_round(const Counter &counter, NodeId round);
   NodeId cast_to(NodeId id, Type type);
   static Unknown unknown_rounds(const Stmt &stmt);

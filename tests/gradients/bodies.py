@@ -73,6 +73,13 @@ CASES = {
         PLANE, "y = 0; at(y, N = 1) = sum(x, N); if (at(x, N = 0) > 0) y = 3;"),
     "counts as places": ([X + 'inputs.c = "i32[N]"\n' + 'outputs.y = "f64[N]"\noutputs.n = "i32[N]"\n'],
                          "n = 0; at(n, N = c) += 1; y = at(x, N = n) * x;"),
+    "a loop of so many rounds": (WHOLE, "real z = x; for (int t = 0; t < n; ++t) z = sin(z * z + x); y = z;"),
+    "a loop of one round more, by two": (
+        WHOLE, "real z = x; for (int t = 1; t <= n; t += 2) z = sin(z * z * t + x); y = z;"),
+    "a loop that counts down": (WHOLE, "real z = x; for (int64_t t = n; t > 0; --t) z = sin(z * z * t + x); y = z;"),
+    "a loop in a function": (
+        [p + "functions = 'real turns(real v) { real z = v; for (int t = 0; t < n; ++t) z = sin(z * z + v); return z; }'\n"
+         for p in WHOLE], "y = turns(x);"),
     "a quotient of whole numbers": (WHOLE, "y = x * x * (7 / n);"),
     "a whole number in a function": ([p + "functions = 'real root(real v) { return pow(abs(v) + 1, real(1) / n); }'\n" for p in ANY],
                                      "y = root(x);"),
