@@ -121,8 +121,9 @@ bool jumps(Op op, const Known *a) {
     return x.error > 0 && std::fabs(x.value) <= x.error;
   case Op::log1p:
     return x.error > 0 && std::fabs(1 + x.value) <= x.error;
-  case Op::div:
-    return a[1].error > 0 && std::fabs(a[1].value) <= a[1].error;
+  case Op::div: // by what may be 0; or of what may be 0, by 0
+    return (a[1].error > 0 && std::fabs(a[1].value) <= a[1].error) ||
+           (a[1].value == 0 && x.error > 0 && std::fabs(x.value) <= x.error);
   case Op::rem: {
     double quotient = x.value / a[1].value;
     double error = (x.error + std::fabs(quotient) * a[1].error) / std::fabs(a[1].value);

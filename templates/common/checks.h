@@ -55,7 +55,7 @@ struct Array {
 // A dimension of an array whose strides were given.
 struct Strided {
   int64_t extent, stride;
-  // Its size less one, as that is any number.
+  // |stride| - 1, which can be counted whatever the stride.
   int64_t gap() const { return stride < 0 ? -(stride + 1) : stride - 1; }
   int64_t span() const { return (extent - 1) * gap() + extent - 1; }
 };
@@ -215,7 +215,7 @@ inline int check_arrays(const A (&arrays)[Count], std::initializer_list<InPlace>
   return 0;
 }
 //@ check_workspace: status_of Array
-// What is wrong with the memory that a caller gives, or 0. Null is right.
+// The status of the memory that a caller gives, or 0. It may be null.
 template <class A, size_t Count>
 inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintptr_t alignment,
                            const A (&arrays)[Count]) {

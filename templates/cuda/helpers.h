@@ -92,8 +92,8 @@ struct Least {
   }
 };
 //@ Reciprocal
-// What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last
-// place. So it is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
+// What many numbers are divided by: `a * reciprocal` is a / divisor within 1.5 units in the last place. So it
+// is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
 template <class T>
 class Reciprocal {
  public:

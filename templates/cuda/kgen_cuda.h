@@ -5,7 +5,7 @@
 #ifndef KGEN_CUDA_H
 #define KGEN_CUDA_H
 
-// Another text has another number, and each kernel names the one that it was made with.
+// Counts the changes of this text. Each kernel names the revision that it was made with.
 #define KGEN_CUDA_REVISION {{revision}}
 
 {{#includes}}

@@ -28,7 +28,7 @@ inline Team all_threads() {
   return {};
 #endif
 }
-// Each thread computes its own, where the right factor may lie in panels since an earlier call.
+// Each thread computes a product of its own. `packed`: an earlier call has put the right factor in panels.
 struct Alone {
   static constexpr int64_t number = 0, count = 1;
   static constexpr bool alone = true;

@@ -2,11 +2,11 @@
 //
 // Vectors of the machine's registers, how they are read and written, folds, scans, maths functions and the checks of
 // arguments. Kernels include this file by its place relative to theirs, several times: first comes what is the same for
-// all sets of instructions, and then each time the rest, for the next set. It holds no choices.
+// all sets of instructions, and then each time the rest, for the next set. There is nothing in it to configure.
 #ifndef KGEN_OPENMP_H
 #define KGEN_OPENMP_H
 
-// Another text has another number, and each kernel names the one that it was made with.
+// Counts the changes of this text. Each kernel names the revision that it was made with.
 #define KGEN_OPENMP_REVISION {{revision}}
 
 {{#includes}}

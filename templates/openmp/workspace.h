@@ -11,8 +11,8 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   return start;
 }
 //@ workers_for: smaller larger
-// How many threads a call has memory for: one for each piece of the work, of which there are so many times so
-// many, but at most 64.
+// How many threads a call has memory for: one for each piece of the work, at most 64. `pieces`: the counts
+// whose product is that of the pieces.
 inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
   int64_t workers = 1;
   for (int64_t count : pieces)

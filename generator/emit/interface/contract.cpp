@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "analysis/in_place.h"
+#include "emit/interface/header.h"
 #include "emit/text/comments.h"
 #include "support/text.h"
 
@@ -194,14 +195,15 @@ std::string cuda(const Function &function, const TargetSource &source) {
     text += " Several blocks may share a row. They must run at once: a device, or a part of one, that has no room for "
             "them shares rows in other ways, with other roundings, or answers with its error.";
   if (has_device_tables(kernel))
-    text += " What is wrong with entries of tables gets into *table_status, in device memory, if it is not null: of "
-            "several things the one with the greatest status, and none that is less than what is there. Set it to 0 "
-            "before. Entries that must be unique, or that may not come back, are not looked at. Whatever the entries, "
+    text += " What is wrong with entries of tables gets into *table_status, in device memory, if it is not null: it "
+            "becomes the greatest status of those and of what is there, so set it to 0 before. Entries that must be "
+            "unique, or that may not come back, are not looked at. Whatever the entries, "
             "nothing outside the arrays is touched, and no loop is endless; results of wrong ones mean nothing.";
   return text + "\n";
 }
 
-std::string workspace(const std::map<std::string, const TargetSource *> &targets) {
+std::string workspace(const std::vector<Function> &functions,
+                      const std::map<std::string, const TargetSource *> &targets) {
   std::string text =
       "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
       "(where a size is refused by itself, a status as a negative number), for one call at a time. Null: the "
@@ -212,10 +214,12 @@ std::string workspace(const std::map<std::string, const TargetSource *> &targets
     text +=
         " For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the bits "
         "are the same.";
-  if (targets.count("cuda") != 0)
+  const auto cuda = targets.find("cuda");
+  const auto takes = [&](const Function &one) { return takes_workspace(one, "cuda", *cuda->second); };
+  if (cuda != targets.end() && std::ranges::any_of(functions, takes))
     text += " For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two streams need "
-            "two. What the function allocates is taken and given back in the stream: a graph that captures that can be "
-            "no child of another.";
+            "two. What the function allocates is taken and given back in the stream: a graph captured from that "
+            "cannot be the child of another.";
   return text + "\n";
 }
 
@@ -232,7 +236,7 @@ std::string contract_text(const Spec &spec, const std::vector<Function> &functio
   if (targets.count("cuda") != 0)
     text += cuda(function, *targets.at("cuda"));
   if (memory)
-    text += workspace(targets);
+    text += workspace(functions, targets);
   return as_comment(text + "Status: 0, or what is wrong with the arguments, checked before anything is written; " +
                     spec.kernel + "_error explains it.\n");
 }
