@@ -5,8 +5,8 @@
 #ifndef KGEN_CUDA_H
 #define KGEN_CUDA_H
 
-// Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_CUDA_REVISION 17
+// Counts the changes of this text. Each kernel names the revision that it was made with.
+#define KGEN_CUDA_REVISION 18
 
 #include <cmath>
 #include <cstring>
@@ -303,7 +303,7 @@ struct Array {
 // A dimension of an array whose strides were given.
 struct Strided {
   int64_t extent, stride;
-  // Its size less one, as that is any number.
+  // |stride| - 1, which can be counted whatever the stride.
   int64_t gap() const { return stride < 0 ? -(stride + 1) : stride - 1; }
   int64_t span() const { return (extent - 1) * gap() + extent - 1; }
 };
@@ -463,7 +463,7 @@ inline int check_arrays(const A (&arrays)[Count], std::initializer_list<InPlace>
   return 0;
 }
 
-// What is wrong with the memory that a caller gives, or 0. Null is right.
+// The status of the memory that a caller gives, or 0. It may be null.
 template <class A, size_t Count>
 inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintptr_t alignment,
                            const A (&arrays)[Count]) {
@@ -627,8 +627,8 @@ struct Least {
   }
 };
 
-// What many numbers are divided by: `a * reciprocal` is a / divisor, but for less than a unit in the last
-// place. So it is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
+// What many numbers are divided by: `a * reciprocal` is a / divisor within 1.5 units in the last place. So it
+// is for all divisors: where 1 / divisor would be too large or too small, both are scaled.
 template <class T>
 class Reciprocal {
  public:

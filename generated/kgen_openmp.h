@@ -2,12 +2,12 @@
 //
 // Vectors of the machine's registers, how they are read and written, folds, scans, maths functions and the checks of
 // arguments. Kernels include this file by its place relative to theirs, several times: first comes what is the same for
-// all sets of instructions, and then each time the rest, for the next set. It holds no choices.
+// all sets of instructions, and then each time the rest, for the next set. There is nothing in it to configure.
 #ifndef KGEN_OPENMP_H
 #define KGEN_OPENMP_H
 
-// Another text has another number, and each kernel names the one that it was made with.
-#define KGEN_OPENMP_REVISION 58
+// Counts the changes of this text. Each kernel names the revision that it was made with.
+#define KGEN_OPENMP_REVISION 59
 
 #include <cmath>
 #include <cstdint>
@@ -285,7 +285,7 @@ struct Array {
 // A dimension of an array whose strides were given.
 struct Strided {
   int64_t extent, stride;
-  // Its size less one, as that is any number.
+  // |stride| - 1, which can be counted whatever the stride.
   int64_t gap() const { return stride < 0 ? -(stride + 1) : stride - 1; }
   int64_t span() const { return (extent - 1) * gap() + extent - 1; }
 };
@@ -445,7 +445,7 @@ inline int check_arrays(const A (&arrays)[Count], std::initializer_list<InPlace>
   return 0;
 }
 
-// What is wrong with the memory that a caller gives, or 0. Null is right.
+// The status of the memory that a caller gives, or 0. It may be null.
 template <class A, size_t Count>
 inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintptr_t alignment,
                            const A (&arrays)[Count]) {
@@ -536,8 +536,8 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   return start;
 }
 
-// How many threads a call has memory for: one for each piece of the work, of which there are so many times so
-// many, but at most 64.
+// How many threads a call has memory for: one for each piece of the work, at most 64. `pieces`: the counts
+// whose product is that of the pieces.
 inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
   int64_t workers = 1;
   for (int64_t count : pieces)
@@ -3401,7 +3401,7 @@ inline Team all_threads() {
   return {};
 #endif
 }
-// Each thread computes its own, where the right factor may lie in panels since an earlier call.
+// Each thread computes a product of its own. `packed`: an earlier call has put the right factor in panels.
 struct Alone {
   static constexpr int64_t number = 0, count = 1;
   static constexpr bool alone = true;

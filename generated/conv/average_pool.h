@@ -107,7 +107,7 @@ static inline int64_t average_pool_Q(int64_t B, int64_t C, int64_t H, int64_t W)
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct average_pool_arguments {
   const T* x = nullptr;

@@ -116,7 +116,7 @@ static inline int64_t conv2d_backward_Q(int64_t B, int64_t C, int64_t H, int64_t
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct conv2d_backward_arguments {
   const float* x = nullptr;
   const float* w = nullptr;

@@ -90,7 +90,7 @@ static inline int64_t frames_energy_F(int64_t W) {
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct frames_energy_arguments {
   const float* x = nullptr;
   float* energy = nullptr;

@@ -120,7 +120,7 @@ static inline int64_t max_pool_3d_Q(int64_t B, int64_t C, int64_t D, int64_t H, 
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct max_pool_3d_arguments {
   const T* x = nullptr;

@@ -69,7 +69,7 @@ const char* iota_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct iota_arguments {
   int32_t* z = nullptr;
   int64_t N = 0;

@@ -90,7 +90,7 @@ const char* mandelbrot_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct mandelbrot_arguments {
   float x0 = 0;
   float y0 = 0;

@@ -89,7 +89,7 @@ const char* muladd_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class AElement, class CElement, auto* kCuda, auto* kOpenmp>
 struct muladd_arguments {
   const AElement* a = nullptr;

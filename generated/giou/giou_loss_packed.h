@@ -37,15 +37,15 @@
 //   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
 //   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
 //   multiply-adds of products and sums, unless -fmad=false is given to it. What is wrong with entries of
-//   tables gets into *table_status, in device memory, if it is not null: of several things the one with the
-//   greatest status, and none that is less than what is there. Set it to 0 before. Entries that must be
-//   unique, or that may not come back, are not looked at. Whatever the entries, nothing outside the arrays is
-//   touched, and no loop is endless; results of wrong ones mean nothing.
+//   tables gets into *table_status, in device memory, if it is not null: it becomes the greatest status of
+//   those and of what is there, so set it to 0 before. Entries that must be unique, or that may not come
+//   back, are not looked at. Whatever the entries, nothing outside the arrays is touched, and no loop is
+//   endless; results of wrong ones mean nothing.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
 //   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
 //   allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two
-//   streams need two. What the function allocates is taken and given back in the stream: a graph that
-//   captures that can be no child of another.
+//   streams need two. What the function allocates is taken and given back in the stream: a graph captured
+//   from that cannot be the child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; giou_loss_packed_error
 //   explains it.
 
@@ -135,7 +135,7 @@ const char* giou_loss_packed_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct giou_loss_packed_arguments {
   const int64_t* box_start = nullptr;

@@ -129,7 +129,7 @@ const char* giou_planes_unclamped_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct giou_planes_unclamped_arguments {
   const T* left_p = nullptr;

@@ -43,8 +43,8 @@
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
 //   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
 //   allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two
-//   streams need two. What the function allocates is taken and given back in the stream: a graph that
-//   captures that can be no child of another.
+//   streams need two. What the function allocates is taken and given back in the stream: a graph captured
+//   from that cannot be the child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   cosine_similarity_backward_error explains it.
 
@@ -136,7 +136,7 @@ const char* cosine_similarity_backward_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct cosine_similarity_backward_arguments {
   const T* x = nullptr;

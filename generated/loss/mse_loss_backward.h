@@ -103,7 +103,7 @@ const char* mse_loss_backward_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class PredictionElement, class DLossElement, auto* kCuda, auto* kOpenmp>
 struct mse_loss_backward_arguments {
   const PredictionElement* prediction = nullptr;

@@ -31,9 +31,7 @@
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
 //   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
 //   allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work
-//   then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the stream:
-//   a graph that captures that can be no child of another.
+//   then, and the bits are the same.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; bilinear_error explains
 //   it.
 
@@ -89,7 +87,7 @@ const char* bilinear_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct bilinear_arguments {
   const float* x = nullptr;
   const float* w = nullptr;

@@ -98,7 +98,7 @@ const char* convert_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class XElement, class YElement, auto* kCuda, auto* kOpenmp>
 struct convert_arguments {
   const XElement* x = nullptr;

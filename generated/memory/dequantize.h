@@ -100,7 +100,7 @@ const char* dequantize_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class QElement, class XElement, auto* kCuda, auto* kOpenmp>
 struct dequantize_arguments {
   const QElement* q = nullptr;

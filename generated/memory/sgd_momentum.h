@@ -85,7 +85,7 @@ const char* sgd_momentum_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct sgd_momentum_arguments {
   const float* gradient = nullptr;
   float rate = 0;

@@ -103,7 +103,7 @@ const char* batch_norm_inference_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class XElement, class RunningMeanElement, auto* kCuda, auto* kOpenmp>
 struct batch_norm_inference_arguments {
   const XElement* x = nullptr;

@@ -35,7 +35,7 @@
 //   allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work
 //   then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
 //   matter; calls in two streams need two. What the function allocates is taken and given back in the stream:
-//   a graph that captures that can be no child of another.
+//   a graph captured from that cannot be the child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; softmax_masked_error
 //   explains it.
 
@@ -99,7 +99,7 @@ const char* softmax_masked_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct softmax_masked_arguments {
   const T* x = nullptr;

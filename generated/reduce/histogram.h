@@ -24,9 +24,7 @@
 //   on the device and on the sizes is decided in the call, for a graph when it is captured.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
 //   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
-//   allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two
-//   streams need two. What the function allocates is taken and given back in the stream: a graph that
-//   captures that can be no child of another.
+//   allocates it.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; histogram_error
 //   explains it.
 
@@ -78,7 +76,7 @@ const char* histogram_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct histogram_arguments {
   const uint8_t* x = nullptr;
   int32_t* counts = nullptr;

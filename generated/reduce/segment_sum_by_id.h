@@ -82,7 +82,7 @@ const char* segment_sum_by_id_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct segment_sum_by_id_arguments {
   const float* x = nullptr;
   const int32_t* id = nullptr;

@@ -81,7 +81,7 @@ const char* prefix_sum_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct prefix_sum_arguments {
   const float* x = nullptr;
   float* y = nullptr;

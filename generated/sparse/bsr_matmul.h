@@ -31,10 +31,10 @@
 //   is in the stream, and waits for nothing; its status is about the arguments and the launches. What depends
 //   on the device and on the sizes is decided in the call, for a graph when it is captured. nvcc makes fused
 //   multiply-adds of products and sums, unless -fmad=false is given to it. What is wrong with entries of
-//   tables gets into *table_status, in device memory, if it is not null: of several things the one with the
-//   greatest status, and none that is less than what is there. Set it to 0 before. Entries that must be
-//   unique, or that may not come back, are not looked at. Whatever the entries, nothing outside the arrays is
-//   touched, and no loop is endless; results of wrong ones mean nothing.
+//   tables gets into *table_status, in device memory, if it is not null: it becomes the greatest status of
+//   those and of what is there, so set it to 0 before. Entries that must be unique, or that may not come
+//   back, are not looked at. Whatever the entries, nothing outside the arrays is touched, and no loop is
+//   endless; results of wrong ones mean nothing.
 // Status: 0, or what is wrong with the arguments, checked before anything is written; bsr_matmul_error
 //   explains it.
 
@@ -90,7 +90,7 @@ const char* bsr_matmul_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 struct bsr_matmul_arguments {
   const int32_t* row_ptr = nullptr;
   const int32_t* col = nullptr;

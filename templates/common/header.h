@@ -15,7 +15,7 @@ extern "C" {
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. The overloads that take them are friends, and hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 {{{structs}}}
 #endif
 

@@ -84,7 +84,7 @@ const char* unit_rows_openmp_instructions(void);
 #if defined(__cplusplus)
 }
 
-// The arguments by name, so that no two sizes are swapped. Friends take them, which hide no C function.
+// The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kOpenmp>
 struct unit_rows_arguments {
   const T* x = nullptr;

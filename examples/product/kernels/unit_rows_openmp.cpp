@@ -288,7 +288,7 @@ inline int check_arrays(const A (&arrays)[Count], std::initializer_list<InPlace>
   return 0;
 }
 
-// What is wrong with the memory that a caller gives, or 0. Null is right.
+// The status of the memory that a caller gives, or 0. It may be null.
 template <class A, size_t Count>
 inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintptr_t alignment,
                            const A (&arrays)[Count]) {
