@@ -19,7 +19,7 @@ public:
 
   std::optional<bool> of(ExprId id) const {
     const Expr &e = kernel_.expr(id);
-    if (e.type != Type::boolean || reads_windows(id))
+    if (e.type != Type::boolean)
       return std::nullopt;
     if (compares_with_itself(e))
       return e.op == Op::eq || e.op == Op::le || e.op == Op::ge;
@@ -29,19 +29,6 @@ public:
   }
 
 private:
-  // Where such a window ends early, what reads it has no more lanes, whatever comes out.
-  bool reads_windows(ExprId id) const {
-    bool found = false;
-    walk(kernel_, id, [&](ExprId at) {
-      const Expr &e = kernel_.expr(at);
-      found = found || (e.op == Op::read && std::ranges::any_of(kernel_.vars[e.ref].dims, [](const Dim &dim) {
-                          return dim.axis != kNone && !dim.whole && !dim.offset;
-                        }));
-      return !found;
-    });
-    return found;
-  }
-
   // Of operations on whole constants.
   std::optional<int64_t> known_value(ExprId id) const {
     const Expr &e = kernel_.expr(id);
@@ -149,8 +136,26 @@ private:
   const Kernel &kernel_;
 };
 
+// Where such a window ends early, what reads it has no more lanes, whatever comes out.
+bool reads_windows(const Kernel &kernel, ExprId id) {
+  bool found = false;
+  walk(kernel, id, [&](ExprId at) {
+    const Expr &e = kernel.expr(at);
+    found = found || (e.op == Op::read && std::ranges::any_of(kernel.vars[e.ref].dims, [](const Dim &dim) {
+                        return dim.axis != kNone && !dim.whole && !dim.offset;
+                      }));
+    return !found;
+  });
+  return found;
+}
+
 } // namespace
 
-std::optional<bool> known_condition(const Kernel &kernel, ExprId id) { return KnownConditions(kernel).of(id); }
+std::optional<bool> known_answer(const Kernel &kernel, ExprId id) { return KnownConditions(kernel).of(id); }
+
+std::optional<bool> known_condition(const Kernel &kernel, ExprId id) {
+  const std::optional<bool> known = known_answer(kernel, id);
+  return known && !reads_windows(kernel, id) ? known : std::nullopt;
+}
 
 } // namespace kgen

@@ -1,6 +1,7 @@
 // Only what the loop's first statement with it surely reads is loaded there: an arm of a choice may be kept from
 // reading what does not exist. What is the same for all lanes is there, whoever reads it.
 #include "plan/tidy/repeats.h"
+#include "plan/program/known.h"
 
 #include <algorithm>
 #include <map>
@@ -91,7 +92,7 @@ private:
       for (ExprId root : expressions_of(node))
         walk(kernel_, root, [&](ExprId at) {
           const Expr &e = kernel_.expr(at);
-          if (known_from_itself(e)) // its answer is printed without what it compares
+          if (known_answer(kernel_, at)) // which is printed, without what it compares
             return false;
           if (e.op == Op::read)
             all[e.ref].push_back(at);
@@ -106,12 +107,6 @@ private:
           std::all_of(reads.begin(), reads.end(), [&](ExprId at) { return may_load(kernel_.expr(at), loop); }))
         out[var] = reads[0];
     return out;
-  }
-
-  bool known_from_itself(const Expr &e) const {
-    const bool compares =
-        e.op == Op::lt || e.op == Op::le || e.op == Op::gt || e.op == Op::ge || e.op == Op::eq || e.op == Op::ne;
-    return compares && !is_floating(kernel_.expr(e.args[0]).type) && same(kernel_, e.args[0], e.args[1]);
   }
 
   void note_reads_below(const Expr &e, std::set<VarId> &vars) const {
