@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 59
+#define KGEN_OPENMP_REVISION 60
 
 #include <cmath>
 #include <cstdint>
@@ -3968,8 +3968,8 @@ class Contraction {
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
 // then. T, A and B are the types of totals and of what is left and right. All threads of the team call this,
-// with memory that they share and with their own. Totals of some steps
-// each, which all began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
+// with memory that they share and with their own. Totals of some steps each, which all began with `start`,
+// are combined. Columns of a row behind its wanted ones are found or not.
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
           class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,
@@ -4155,15 +4155,12 @@ struct ByteStep {
   static constexpr int kBias = kLeftSigned && kRightSigned ? 128 : 0;
 
   template <int N>
-  IN_SET void operator()(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
+  IN_SET void operator()(Lanes<int32_t, N>& sum, int32_t word, Lanes<int32_t, N> right) const {
+    const Lanes<int32_t, N> left = word;
     if constexpr (kLeftSigned)
       add_bytes(sum, right, left);
     else
       add_bytes(sum, left, right);
-  }
-  template <int N>
-  IN_SET void operator()(Lanes<int32_t, N>& sum, int32_t left, Lanes<int32_t, N> right) const {
-    operator()(sum, Lanes<int32_t, N>(left), right);
   }
   template <int N>
   IN_SET static void add_left(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left) {
@@ -4198,12 +4195,9 @@ struct Bf16Step {
   static constexpr int kBias = 0;
 
   template <int N>
-  IN_SET void operator()(Lanes<float, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
+  IN_SET void operator()(Lanes<float, N>& sum, int32_t word, Lanes<int32_t, N> right) const {
+    const Lanes<int32_t, N> left = word;
     asm("{vdpbf16ps %2, %1, %0|vdpbf16ps %0, %1, %2}" : "+v"(sum.v) : "v"(left.v), "v"(right.v));
-  }
-  template <int N>
-  IN_SET void operator()(Lanes<float, N>& sum, int32_t left, Lanes<int32_t, N> right) const {
-    operator()(sum, Lanes<int32_t, N>(left), right);
   }
 };
 #endif

@@ -238,7 +238,7 @@ const std::vector<Trial> &Search::trials() {
     values.merge(block_sizes(kernel_, static_cast<AxisId>(a)));
     std::set<int64_t> fitting;
     for (int64_t v : values)
-      fitting.insert((v + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of);
+      fitting.insert(fitting_size(axis, v));
     choices.emplace_back(a, std::vector<int64_t>(fitting.begin(), fitting.end()));
   }
   // The first trials go up the lists together; then come all combinations where they are few, else some of them.

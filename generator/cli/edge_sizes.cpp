@@ -71,7 +71,7 @@ std::vector<std::map<std::string, int64_t>> edge_sizes(const Kernel &kernel) {
     const Axis &axis = kernel.axes[id];
     if (axis.size.op != Size::Op::axis)
       continue; // specialised: the variant says it
-    auto rounded = [&](int64_t size) { return (size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of; };
+    auto rounded = [&](int64_t size) { return fitting_size(axis, size); };
     std::set<int64_t> &own = sweep[axis.name];
     for (int64_t size : {0, 1, 2, 7, 13, 31, 64, 257, 1009})
       own.insert(rounded(size));

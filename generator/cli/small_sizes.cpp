@@ -9,10 +9,6 @@ namespace {
 
 constexpr int64_t kLongest = 4096; // windows are not longer
 
-int64_t rounded(const Axis &axis, int64_t size) {
-  return (size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of;
-}
-
 // Few elements along each axis, unlike ones.
 AxisSizes plain_sizes(const Kernel &kernel, const AxisSizes &given, int64_t base) {
   AxisSizes out = given;
@@ -21,7 +17,7 @@ AxisSizes plain_sizes(const Kernel &kernel, const AxisSizes &given, int64_t base
     const Axis &axis = kernel.axes[id];
     const auto fixed = kernel.fixed_axes.find(axis.name);
     const int64_t size = base == 1 ? 1 : base + spread++ % 3;
-    out.emplace(axis.name, fixed != kernel.fixed_axes.end() ? fixed->second : rounded(axis, size));
+    out.emplace(axis.name, fixed != kernel.fixed_axes.end() ? fixed->second : fitting_size(axis, size));
   }
   return out;
 }

@@ -93,6 +93,11 @@ inline std::optional<int64_t> most_positions(const Axis &axis) {
   return known ? std::optional(axis.block.value) : std::nullopt;
 }
 
+// The least size from there on that the axis may have.
+inline int64_t fitting_size(const Axis &axis, int64_t size) {
+  return (size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of;
+}
+
 // Is this the size of the whole axis? (A derived axis has a formula, and is called by its name.)
 inline bool is_size_of(const Axis &axis, const Size &size) {
   return size == axis.size || (size.op == Size::Op::axis && size.name == axis.name);

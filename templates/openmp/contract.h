@@ -471,8 +471,8 @@ class Contraction {
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
 // then. T, A and B are the types of totals and of what is left and right. All threads of the team call this,
-// with memory that they share and with their own. Totals of some steps
-// each, which all began with `start`, are combined. Columns of a row behind its wanted ones are found or not.
+// with memory that they share and with their own. Totals of some steps each, which all began with `start`,
+// are combined. Columns of a row behind its wanted ones are found or not.
 template <int N, class T, class A, class B, class Threads, class Left, class Right, class Step, class Finish,
           class Kept = Everywhere, class Combine = Plus, class Wanted = Everywhere>
 inline void contract(Threads team, char* shared, char* mine, Span rows, int64_t bands, Span columns,

@@ -164,15 +164,12 @@ struct ByteStep {
   static constexpr int kBias = kLeftSigned && kRightSigned ? 128 : 0;
 
   template <int N>
-  IN_SET void operator()(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
+  IN_SET void operator()(Lanes<int32_t, N>& sum, int32_t word, Lanes<int32_t, N> right) const {
+    const Lanes<int32_t, N> left = word;
     if constexpr (kLeftSigned)
       add_bytes(sum, right, left);
     else
       add_bytes(sum, left, right);
-  }
-  template <int N>
-  IN_SET void operator()(Lanes<int32_t, N>& sum, int32_t left, Lanes<int32_t, N> right) const {
-    operator()(sum, Lanes<int32_t, N>(left), right);
   }
   template <int N>
   IN_SET static void add_left(Lanes<int32_t, N>& sum, Lanes<int32_t, N> left) {
@@ -207,12 +204,9 @@ struct Bf16Step {
   static constexpr int kBias = 0;
 
   template <int N>
-  IN_SET void operator()(Lanes<float, N>& sum, Lanes<int32_t, N> left, Lanes<int32_t, N> right) const {
+  IN_SET void operator()(Lanes<float, N>& sum, int32_t word, Lanes<int32_t, N> right) const {
+    const Lanes<int32_t, N> left = word;
     asm("{vdpbf16ps %2, %1, %0|vdpbf16ps %0, %1, %2}" : "+v"(sum.v) : "v"(left.v), "v"(right.v));
-  }
-  template <int N>
-  IN_SET void operator()(Lanes<float, N>& sum, int32_t left, Lanes<int32_t, N> right) const {
-    operator()(sum, Lanes<int32_t, N>(left), right);
   }
 };
 #endif

@@ -133,11 +133,9 @@ private:
 
   std::string formula() const {
     std::string out = "def _backward(ctx, *gradients):\n";
-    const std::string refused = refusals();
-    if (has_optional_outputs(b_) ||
-        refused.find("needed[") != std::string::npos) // torch leaves out last ones by default
+    if (has_optional_outputs(b_) || !inputs_without_gradient().empty()) // torch says nothing of last ones left out
       out += "    needed = (*ctx.needs_input_grad, *(False,) * " + std::to_string(positional()) + ")\n";
-    out += refused;
+    out += refusals();
     std::vector<std::string> names = saved();
     for (std::string &name : names)
       name = python_name(name);
@@ -165,12 +163,18 @@ private:
       if (gradient != nullptr && !gradient->optional && gradients_taken() == 1)
         out += "    if " + at + " is None:\n        return (None,) * " + std::to_string(positional()) + "\n";
     }
+    for (const std::string &name : inputs_without_gradient())
+      out += "    if needed[" + std::to_string(place_of(Kind::array, name)) + "]:\n        raise RuntimeError(\"" +
+             b_.kernel + " gives no gradient of " + name + "\")\n";
+    return out;
+  }
+  // Floating ones.
+  std::vector<std::string> inputs_without_gradient() const {
+    std::vector<std::string> out;
     for (const SignatureParameter &p : s_.parameters)
       if (p.kind == Kind::array && is_real(p.index) && s_.arrays[p.index].role == Role::input &&
           backward_array(s_.arrays[p.index].name, true) == nullptr)
-        out += "    if needed[" + std::to_string(place_of(Kind::array, s_.arrays[p.index].name)) +
-               "]:\n        raise RuntimeError(\"" + b_.kernel + " gives no gradient of " + s_.arrays[p.index].name +
-               "\")\n";
+        out.push_back(s_.arrays[p.index].name);
     return out;
   }
   bool is_real(int array) const {

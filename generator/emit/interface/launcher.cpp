@@ -281,11 +281,13 @@ private:
       if (one.workspace && std::ranges::find(bytes, text) == bytes.end())
         bytes.push_back(text);
     };
-    add(made);
-    for (const Made *other = &made; !made.of_tables.empty() && other != &all.back(); ++other)
-      add(other[1]);
-    if (!made.arrays.empty())
-      add(all.back());
+    bool is_later = false; // and tried where the tables are none for this one
+    for (const Made &one : all) {
+      const bool may_run = (is_later && !made.of_tables.empty()) || (&one == &all.back() && !made.arrays.empty());
+      if (&one == &made || may_run)
+        add(one);
+      is_later = is_later || &one == &made;
+    }
     return bytes.empty() ? "0" : bytes.size() == 1 ? bytes[0] : "std::max({" + join(bytes, ", ") + "})";
   }
 

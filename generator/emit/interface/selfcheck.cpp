@@ -174,7 +174,7 @@ private:
         });
     std::set<int64_t> multiples;
     for (int64_t size : out)
-      multiples.insert((size + axis.multiple_of - 1) / axis.multiple_of * axis.multiple_of);
+      multiples.insert(fitting_size(axis, size));
     return multiples;
   }
 

@@ -138,15 +138,10 @@ private:
 
 // Where such a window ends early, what reads it has no more lanes, whatever comes out.
 bool reads_windows(const Kernel &kernel, ExprId id) {
-  bool found = false;
-  walk(kernel, id, [&](ExprId at) {
-    const Expr &e = kernel.expr(at);
-    found = found || (e.op == Op::read && std::ranges::any_of(kernel.vars[e.ref].dims, [](const Dim &dim) {
-                        return dim.axis != kNone && !dim.whole && !dim.offset;
-                      }));
-    return !found;
+  const auto ends_early = [](const Dim &dim) { return dim.axis != kNone && !dim.whole && !dim.offset; };
+  return any_node(kernel, id, [&](const Expr &e) {
+    return e.op == Op::read && std::ranges::any_of(kernel.vars[e.ref].dims, ends_early);
   });
-  return found;
 }
 
 } // namespace

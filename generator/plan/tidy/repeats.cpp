@@ -1,7 +1,6 @@
 // Only what the loop's first statement with it surely reads is loaded there: an arm of a choice may be kept from
 // reading what does not exist. What is the same for all lanes is there, whoever reads it.
 #include "plan/tidy/repeats.h"
-#include "plan/program/known.h"
 
 #include <algorithm>
 #include <map>
@@ -10,6 +9,7 @@
 #include "plan/index/exprs.h"
 #include "plan/index/lanes.h"
 #include "plan/place/storage.h"
+#include "plan/program/known.h"
 #include "support/naming.h"
 
 namespace kgen {
