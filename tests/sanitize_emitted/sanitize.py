@@ -36,6 +36,8 @@ COMPILERS = {
     "address": ["g++", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"],
     "thread": ["clang++-19", "-fsanitize=thread"],
 }
+# Of a file's functions two are called; the others are left out before they are compiled, where the compiler can do that.
+CALLED_ALONE = {"address": ["-fwhole-program"], "thread": []}
 FLAGS = ["-std=c++17", "-O1", "-g", "-fopenmp", *this_machine.FLAGS]
 ENVIRONMENT = {
     "address": {"ASAN_OPTIONS": "abort_on_error=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1"},
@@ -181,9 +183,9 @@ class Sanitizer:
         folder.mkdir(parents=True, exist_ok=True)
         self.cache = [shutil.which("ccache")] if shutil.which("ccache") else []
 
-    def compile(self, source, target):
+    def compile(self, source, target, flags=()):
         """None, or what the compiler said."""
-        command = self.cache + COMPILERS[self.mode] + FLAGS + ["-I", str(HERE), "-c", str(source), "-o", str(target)]
+        command = [*self.cache, *COMPILERS[self.mode], *FLAGS, *flags, "-I", HERE, "-c", source, "-o", target]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace")
         return None if done.returncode == 0 else f"does not compile:\n{done.stderr[:2000]}"
 
@@ -208,7 +210,7 @@ class Sanitizer:
         place = self.folder / kernel
         place.with_suffix(".cpp").write_text(main_text(source, functions, header.read_text()))
         self.write_cases(place.with_suffix(".cases"), kernel, functions)
-        problem = self.compile(place.with_suffix(".cpp"), place.with_suffix(".o"))
+        problem = self.compile(place.with_suffix(".cpp"), place.with_suffix(".o"), CALLED_ALONE[self.mode])
         if problem:
             return problem, ""
         link = COMPILERS[self.mode] + ["-fopenmp", f"{place}.o", str(self.folder / "driver.o"), "-o", str(place)]
