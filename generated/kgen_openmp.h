@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 60
+#define KGEN_OPENMP_REVISION 62
 
 #include <cmath>
 #include <cstdint>
@@ -1646,15 +1646,19 @@ inline void finish_stores() {
 // value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
 template <class T, class Active, class Value>
 inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < Active::kLanes; ++lane) {
-    if (!active.has(lane)) continue;
+  constexpr int N = Active::kLanes;
+  // For the first lanes the loop ends: had it a condition inside that g++ 12 knows, that would load all
+  // lanes.
+  constexpr bool kFirst = std::is_same_v<Active, FirstLanes<N>>;
+  T values[N] = {};
+  for (int lane = 0; lane < N && (!kFirst || active.has(lane)); ++lane) {
+    if (!kFirst && !active.has(lane)) continue;
     if constexpr (std::is_invocable_v<Value, int64_t, int>)
       values[lane] = T(value(first + lane, lane));
     else
       values[lane] = T(value(first + lane));
   }
-  return load(values, AllLanes<Active::kLanes>{});
+  return load(values, AllLanes<N>{});
 }
 
 // Elements that lie `stride` apart.
@@ -1772,40 +1776,41 @@ template <int kFirst, class Vector, size_t... kLane>
 inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
   return __builtin_shufflevector(a, b, (kFirst + int(kLane / 2) + int(kLane % 2 * sizeof...(kLane)))...);
 }
-// As many vectors of 16 bytes as each has elements.
-template <class T>
+// As many vectors as each has elements.
+template <class T, int N>
 struct Square {
-  static constexpr int kSide = 16 / sizeof(T);
-  typename VectorOf<T, kSide>::type rows[kSide];
+  typename VectorOf<T, N>::type rows[N];
 };
-// Each round exchanges one bit of the row's number and of the column's.
-template <int kRounds, class T, size_t... kRow>
-inline __attribute__((always_inline)) Square<T> turned(Square<T> in, std::index_sequence<kRow...> all) {
+// Its columns as rows. Each round exchanges one bit of the row's number and of the column's.
+template <int kRounds, class T, int N, size_t... kRow>
+inline __attribute__((always_inline)) Square<T, N> turned(Square<T, N> in, std::index_sequence<kRow...> all) {
   if constexpr (kRounds == 1) {
     return in;
   } else {
-    constexpr int kHalf = Square<T>::kSide / 2;
+    constexpr int kHalf = N / 2;
     return turned<kRounds / 2>(
-        Square<T>{
+        Square<T, N>{
             {(kRow % 2 == 0 ? interleaved<0>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all)
                             : interleaved<kHalf>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all))...}},
         all);
   }
 }
+
 template <class T, size_t... kRow>
 inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride, const T* from,
                                                        int64_t stride, std::index_sequence<kRow...> all) {
-  Square<T> square;
-  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, 16), ...);
-  square = turned<Square<T>::kSide>(square, all);
-  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
+  constexpr int N = sizeof...(kRow);
+  Square<T, N> square;
+  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, sizeof square.rows[kRow]), ...);
+  square = turned<N>(square, all);
+  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], sizeof square.rows[kRow]), ...);
 }
 // A part of an array, its columns as rows that begin `to_stride` elements apart. Long ones go through more
 // pages than what fetches by itself follows: the parts beside them come soon.
 template <class T>
 inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows,
                       int64_t columns) {
-  constexpr int N = Square<T>::kSide;
+  constexpr int N = 16 / sizeof(T);
   const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
   for (int64_t row = 0; row < (rows > 64 ? rows : 0); ++row) prefetch_soon(128, from + row * stride);
   for (int64_t row = 0; row < whole_rows; row += N)
@@ -3528,6 +3533,30 @@ struct KeptSteps {
   IN_SET bool operator()(int64_t first, int k, int row) const { return kept(first, k, row); }
 };
 
+// All lanes, which are not columns: one after the other, they are positions of the depth at one column.
+template <int N>
+struct DownLanes : AllLanes<N> {};
+// Right factors that are neighbours in memory along the depth, so that they can be found by such lanes, too.
+template <class Right>
+struct AlongDepth : Right {
+  IN_SET int64_t down_end(Span depth) const { return depth.end; }
+};
+template <class Right>
+AlongDepth(Right) -> AlongDepth<Right>;
+template <class Right>
+constexpr bool kAlongDepth = false;
+template <class Right>
+constexpr bool kAlongDepth<AlongDepth<Right>> = true;
+// Left factors that are neighbours in memory along the rows.
+template <class Left>
+struct AlongRows : Left {};
+template <class Left>
+AlongRows(Left) -> AlongRows<Left>;
+template <class Left>
+constexpr bool kAlongRows = false;
+template <class Left>
+constexpr bool kAlongRows<AlongRows<Left>> = true;
+
 // Folds into a tile, which stays in registers meanwhile, what is found at each of these positions of the
 // depth: those of N lanes after each other, as left factors lie.
 template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept, int... kCell,
@@ -3752,9 +3781,34 @@ class Contraction {
       B* to = right_panels_ + (first - first_panel) * cut_.panel_numbers();
       const int64_t to_next = cut_.panel_numbers();
       const Right right = right_;  // as what is stored could be anything that is not local
-      for (int64_t k = depth_.first, end = depth_.end; k < end; ++k, to += 2 * N)
+      int64_t k = depth_.first;
+      if constexpr (kAlongDepth<Right>) {
+        const Span squares = {k, k + (right.down_end(depth_) - k) / N * N};
+        for (int i = 0; i < count; ++i) pack_squares(right, beside[i], squares, to + i * to_next);
+        k = squares.end;
+        to += squares.count() * 2 * N;
+      }
+      for (; k < depth_.end; ++k, to += 2 * N)
         for (int i = 0; i < count; ++i) pack_row(right, beside[i], k, to + i * to_next);
     }
+  }
+  // Each vector is read where it lies, down the depth: the columns of a square of them are rows of the panel.
+  IN_SET static void pack_squares(const Right& right, const Panel<N>& at, Span depth, B* to) {
+    for (int64_t k = depth.first; k < depth.end; k += N, to += N * 2 * N) {
+      at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
+        pack_square(right, at.band, k, n, active.count, to + v * N, std::make_index_sequence<N>());
+      });
+      for (int row = 0; at.count <= N && row < N; ++row)
+        store(to + row * 2 * N + N, AllLanes<N>{}, Columns(B(0)));
+    }
+  }
+  template <size_t... kLane>
+  IN_SET static void pack_square(const Right& right, int64_t band, int64_t k, int64_t n, int count, B* to,
+                                 std::index_sequence<kLane...> all) {
+    Columns columns[N];  // behind the last one, that again
+    (in_band(band, right, columns[kLane], k, n + smaller(int(kLane), count - 1), DownLanes<N>{}), ...);
+    const Square<B, N> square = turned<N>(Square<B, N>{{columns[kLane].v...}}, all);
+    (store(to + kLane * 2 * N, AllLanes<N>{}, Columns(square.rows[kLane])), ...);
   }
   IN_SET static void pack_row(const Right& right, const Panel<N>& at, int64_t k, B* to) {
     at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
@@ -3770,12 +3824,33 @@ class Contraction {
     A* to = left_panels_;
     for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * cut_.part) {
       if constexpr (!kAlways) look_at_steps(tile, depth, known_ + (tile - tiles.first) * (cut_.part / N));
-      for (int row = 0; row < kTileRows; ++row) {
-        pack_left_row(row_of(tile, row), depth, to + row * N);
-        if constexpr (kBias != 0)
+      if constexpr (kAlongRows<Left>)
+        pack_left_rows(tile, depth, to);
+      else
+        for (int row = 0; row < kTileRows; ++row) pack_left_row(row_of(tile, row), depth, to + row * N);
+      if constexpr (kBias != 0)
+        for (int row = 0; row < kTileRows; ++row)
           sums_[(tile - tiles.first) * kTileRows + row] = sum_of_left(to + row * N, depth.count());
-      }
     }
+  }
+  // A row that does not take the step has 0.
+  IN_SET static A factor_at(const Left& left, const Kept& kept, int64_t m, int64_t k) {
+    if constexpr (kAlways)
+      return left(m, k);
+    else
+      return kept(m, k) ? left(m, k) : A(0);
+  }
+  // Position by position, as the rows' neighbours lie.
+  IN_SET void pack_left_rows(int64_t tile, Span depth, A* to) const {
+    const Left left = left_;  // as what is stored could be anything that is not local
+    const Kept kept = kept_;
+    int64_t rows[kTileRows];
+    for (int row = 0; row < kTileRows; ++row) rows[row] = row_of(tile, row);
+    for (int64_t k = depth.first; k < depth.end; k += N, to += kTileRows * N)
+      for (int lane = 0; lane < int(smaller(depth.end - k, N)); ++lane) {
+        const int64_t at = depth_.first + k + lane;
+        for (int row = 0; row < kTileRows; ++row) to[row * N + lane] = factor_at(left, kept, rows[row], at);
+      }
   }
   IN_SET static int32_t sum_of_left(const A* packed, int64_t count) {
     Total sum = T(0);
@@ -3786,12 +3861,7 @@ class Contraction {
   IN_SET void pack_left_row(int64_t m, Span depth, A* to) const {
     const Left left = left_;  // as what is stored could be anything that is not local
     const Kept kept = kept_;
-    const auto value = [=](int64_t k) IN_SET {
-      if constexpr (kAlways)
-        return left(m, k);
-      else
-        return kept(m, k) ? left(m, k) : A(0);
-    };
+    const auto value = [=](int64_t k) IN_SET { return factor_at(left, kept, m, k); };
     int64_t k = depth_.first + depth.first;
     const int64_t end = depth_.first + depth.end;
     const auto pack = [&](int64_t last, const auto& value_at) IN_SET {
@@ -3964,6 +4034,16 @@ class Contraction {
   B* right_panels_ = nullptr;
 };
 
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t, DownLanes<N> all) {
+  return load(from, AllLanes<N>(all));
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {  // of the column
+  const Lanes<T, N> all = *from;
+  return all.v;
+}
+
 // Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
@@ -4033,10 +4113,12 @@ struct LeftWords : Words<kInWord> {
 template <int kInWord, class V, class Right>
 struct RightWords : Words<kInWord> {
   Right right;
-  uint32_t flipped;  // bits of each word
+  uint32_t flipped;   // bits of each word
+  int64_t whole_end;  // of the words that are full
 
   IN_SET RightWords(const Right& right_, Span depth_, uint32_t flipped_)
-      : Words<kInWord>{depth_}, right(right_), flipped(flipped_) {}
+      : Words<kInWord>{depth_}, right(right_), flipped(flipped_), whole_end(depth_.count() / kInWord) {}
+  IN_SET int64_t down_end(Span) const { return whole_end; }
   template <int N, class Active>
   IN_SET void operator()(Lanes<int32_t, N>& values, int64_t word, int64_t n, Active active,
                          int64_t band) const {
@@ -4045,12 +4127,39 @@ struct RightWords : Words<kInWord> {
       Lanes<V, N> numbers = V(0);
       if (this->position(word, i) < this->depth.end)
         in_band(band, right, numbers, this->position(word, i), n, active);
-      const auto bits = (typename Lanes<int32_t, N>::Math)numbers.v;
-      out |= this->part(std::is_floating_point_v<V> ? bits >> 16 : bits, i);
+      out |= this->part(bits(numbers), i);
     }
     values = (typename Lanes<int32_t, N>::Vector)(out ^ flipped);
   }
+  template <int N>
+  IN_SET void operator()(Lanes<int32_t, N>& values, int64_t word, int64_t n, DownLanes<N> down,
+                         int64_t band) const {
+    const auto part = [&](int i) IN_SET {
+      Lanes<V, N> numbers;
+      in_band(band, right, numbers, this->position(word, i * N), n, down);
+      return __builtin_convertvector(bits(numbers), typename VectorOf<uint16_t, N>::type);
+    };
+    const auto words = (typename Lanes<int32_t, N>::Math)joined(part(0), part(1), Sequence<2 * N>());
+    values = (typename Lanes<int32_t, N>::Vector)(words ^ flipped);
+  }
+
+ private:
+  template <int N>
+  using Sequence = std::make_integer_sequence<int, N>;
+  template <class Vector, int... kPart>
+  IN_SET static auto joined(Vector first, Vector second, std::integer_sequence<int, kPart...>) {
+    return __builtin_shufflevector(first, second, kPart...);
+  }
+  template <int N>
+  IN_SET static typename Lanes<int32_t, N>::Math bits(Lanes<V, N> numbers) {
+    const auto bits = (typename Lanes<int32_t, N>::Math)numbers.v;
+    return std::is_floating_point_v<V> ? bits >> 16 : bits;
+  }
 };
+template <class V, class Right>
+constexpr bool kAlongDepth<RightWords<2, V, AlongDepth<Right>>> = true;
+template <int kInWord, class Left>
+constexpr bool kAlongRows<LeftWords<kInWord, AlongRows<Left>>> = true;
 // How such a contraction is cut.
 template <int N, int kInWord>
 struct CutOfWords : Cut<int32_t, int32_t, int32_t, N> {

@@ -30,7 +30,7 @@
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -127,8 +127,9 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
               each_alone(), nullptr, sum_q_k_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, kD},
               [=](int64_t s_index, int64_t d)
                   IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
+              AlongDepth{[=](auto& right, int64_t d, int64_t r, auto active) IN_SET {
+                right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active));
+              }},
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
               });
@@ -137,8 +138,9 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
               each_alone(), nullptr, sum_d_o_v_here_own_panels, {s_index_first, s_index_end}, {0, R}, {0, kD},
               [=](int64_t s_index, int64_t d)
                   IN_SET -> float { return to_value<T>(d_o[(bh * S + s_index) * kD + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&v[(bh * R + r) * kD + d], kD, active)); },
+              AlongDepth{[=](auto& right, int64_t d, int64_t r, auto active) IN_SET {
+                right = to_value<T>(load_every(&v[(bh * R + r) * kD + d], kD, active));
+              }},
               [=](int64_t s_index, int64_t r, auto active, auto sum_d_o_v_here)
                   IN_SET { store(&sum_d_o_v[s_index * R + r], active, sum_d_o_v_here); });
           for (int64_t s_index = s_index_first; s_index < s_index_end; ++s_index) {

@@ -25,7 +25,7 @@
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -110,8 +110,9 @@ void attention_causal(float scale, const Stored<T>* q, const Stored<T>* k, const
               {0, kD}, 0.0f,
               [=](int64_t s_index, int64_t d)
                   IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
+              AlongDepth{[=](auto& right, int64_t d, int64_t r, auto active) IN_SET {
+                right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active));
+              }},
               [=](auto& sum_q_k_here, auto left, auto right)
                   IN_SET { sum_q_k_here = multiply_add(right, left, sum_q_k_here); },
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {

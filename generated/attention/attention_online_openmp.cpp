@@ -25,7 +25,7 @@
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -110,8 +110,9 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
                 {j * 64, smaller(j * 64 + 64, R)}, {0, 64},
                 [=](int64_t s_index, int64_t d)
                     IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 64 + d]); },
-                [=](auto& right, int64_t d, int64_t r, auto active)
-                    IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active)); },
+                AlongDepth{[=](auto& right, int64_t d, int64_t r, auto active) IN_SET {
+                  right = to_value<T>(load_every(&k[(bh * R + r) * 64 + d], 64, active));
+                }},
                 [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                   store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
                         choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));
@@ -310,8 +311,9 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
                 {j * 64, smaller(j * 64 + 64, R)}, {0, 128},
                 [=](int64_t s_index, int64_t d)
                     IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * 128 + d]); },
-                [=](auto& right, int64_t d, int64_t r, auto active)
-                    IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active)); },
+                AlongDepth{[=](auto& right, int64_t d, int64_t r, auto active) IN_SET {
+                  right = to_value<T>(load_every(&k[(bh * R + r) * 128 + d], 128, active));
+                }},
                 [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                   store(&s[(s_index - s_index_first) * 64 + r - j * 64], active,
                         choose(Positions<kLanes32>{r} <= s_index, scale * sum_q_k_here, -INFINITY));

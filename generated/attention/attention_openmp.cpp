@@ -25,7 +25,7 @@
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -105,8 +105,9 @@ void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float
               {0, kD},
               [=](int64_t s_index, int64_t d)
                   IN_SET -> float { return to_value<T>(q[(bh * S + s_index) * kD + d]); },
-              [=](auto& right, int64_t d, int64_t r, auto active)
-                  IN_SET { right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active)); },
+              AlongDepth{[=](auto& right, int64_t d, int64_t r, auto active) IN_SET {
+                right = to_value<T>(load_every(&k[(bh * R + r) * kD + d], kD, active));
+              }},
               [=](int64_t s_index, int64_t r, auto active, auto sum_q_k_here) IN_SET {
                 store(&s_per_s_r_bh[(s_index - s_index_first) * R + r], active, scale * sum_q_k_here);
               });

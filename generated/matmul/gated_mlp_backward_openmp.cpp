@@ -41,7 +41,7 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -135,8 +135,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
       contract_products<float, kLanes32>(
           all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
           [=](int64_t m, int64_t n) IN_SET -> float { return d_z[m * N + n]; },
-          [=](auto& right, int64_t n, int64_t h, auto active)
-              IN_SET { right = load_every(&down[h * N + n], N, active); },
+          AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
+                         IN_SET { right = load_every(&down[h * N + n], N, active); }},
           [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
               IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
     });
@@ -284,8 +284,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
     // Tiles of h x n stay in registers while they go down m: sum_d_z_hidden.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_hidden_panels, sum_d_z_hidden_own_panels, {0, H}, {0, N}, {0, M}, 0.0f,
-        [=](int64_t h, int64_t m)
-            IN_SET -> float { return rounded(value_sum_x[m * H + h] * sum_x_along_k[m * H + h]); },
+        AlongRows{[=](int64_t h, int64_t m)
+                      IN_SET -> float { return rounded(value_sum_x[m * H + h] * sum_x_along_k[m * H + h]); }},
         [=](auto& right, int64_t m, int64_t n, auto active) IN_SET { right = load(&d_z[m * N + n], active); },
         [=](auto& sum_d_z_hidden, auto left, auto right)
             IN_SET { sum_d_z_hidden = multiply_add(right, left, sum_d_z_hidden); },

@@ -20,7 +20,7 @@
 #include "linear_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -69,11 +69,11 @@ void linear_int8(const float* x, const int8_t* w, const int8_t* zero, const floa
     contract<kLanes32, float, float, float>(
         all_threads(), sum_x_w_scale_panels, sum_x_w_scale_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
         [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
-        [=](auto& right, int64_t k, int64_t n, auto active) IN_SET {
+        AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active) IN_SET {
           right = convert<float>(widened_bytes<int32_t>(load_every(&w[n * K + k], K, active)) -
                                  widened_bytes<int32_t>(load(&zero[n], active))) *
                   load(&scale[n], active);
-        },
+        }},
         [=](auto& sum_x_w_scale, auto left, auto right)
             IN_SET { sum_x_w_scale = multiply_add(right, left, sum_x_w_scale); },
         [=](int64_t m, int64_t n, auto active, auto sum_x_w_scale)

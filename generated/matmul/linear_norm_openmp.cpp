@@ -26,7 +26,7 @@
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -86,8 +86,8 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
       contract_products<float, kLanes32>(
           all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
-          [=](auto& right, int64_t k, int64_t n, auto active)
-              IN_SET { right = load_every(&w[n * K + k], K, active); },
+          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                         IN_SET { right = load_every(&w[n * K + k], K, active); }},
           [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
               IN_SET { store(&v[m * N + n], active, sum_x_w_here + load(&residual[m * N + n], active)); });
     });

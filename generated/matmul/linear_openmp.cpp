@@ -21,7 +21,7 @@
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -79,8 +79,8 @@ void linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>
       contract_products<T, kLanes32>(
           all_threads(), sum_x_w_panels, sum_x_w_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
-          [=](auto& right, int64_t k, int64_t n, auto active)
-              IN_SET { right = to_value<T>(load_every(&w[n * K + k], K, active)); },
+          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                         IN_SET { right = to_value<T>(load_every(&w[n * K + k], K, active)); }},
           [=](int64_t m, int64_t n, auto active, auto sum_x_w) IN_SET {
             store_around(&z[m * N + n], active, to_stored<T>(sum_x_w + load(&bias[n], active)),
                          around_caches);

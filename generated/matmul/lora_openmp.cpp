@@ -28,7 +28,7 @@
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -91,8 +91,8 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
       contract_products<float, kLanes32>(
           all_threads(), low_here_panels, low_here_own_panels, {0, M}, {0, R}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
-          [=](auto& right, int64_t k, int64_t r, auto active)
-              IN_SET { right = load_every(&down[r * K + k], K, active); },
+          AlongDepth{[=](auto& right, int64_t k, int64_t r, auto active)
+                         IN_SET { right = load_every(&down[r * K + k], K, active); }},
           [=](int64_t m, int64_t r, auto active, auto low_here)
               IN_SET { store(&low[m * R + r], active, low_here); });
     });
@@ -128,8 +128,8 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
       contract_products<float, kLanes32>(
           all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
-          [=](auto& right, int64_t k, int64_t n, auto active)
-              IN_SET { right = load_every(&w[n * K + k], K, active); },
+          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                         IN_SET { right = load_every(&w[n * K + k], K, active); }},
           [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
               IN_SET { store(&sum_x_w[m * N + n], active, sum_x_w_here); });
     });
@@ -166,8 +166,8 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
       contract<kLanes32, float, float, float>(
           all_threads(), sum_low_up_panels, sum_low_up_own_panels, {0, M}, {0, N}, {0, R}, 0.0f,
           [=](int64_t m, int64_t r) IN_SET -> float { return low[m * R + r]; },
-          [=](auto& right, int64_t r, int64_t n, auto active)
-              IN_SET { right = load_every(&up[n * R + r], R, active); },
+          AlongDepth{[=](auto& right, int64_t r, int64_t n, auto active)
+                         IN_SET { right = load_every(&up[n * R + r], R, active); }},
           [=](auto& sum_low_up, auto left, auto right)
               IN_SET { sum_low_up = multiply_add(right, left, sum_low_up); },
           [=](int64_t m, int64_t n, auto active, auto sum_low_up) IN_SET {

@@ -31,7 +31,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -192,7 +192,8 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
     // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
-        [=](int64_t k, int64_t m) IN_SET -> float { return rounded(to_value<T>(x[m * K + k]) * slope_x); },
+        AlongRows{[=](int64_t k, int64_t m)
+                      IN_SET -> float { return rounded(to_value<T>(x[m * K + k]) * slope_x); }},
         [=](auto& right, int64_t m, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&d_z[m * N + n], active)); },
         [=](auto& sum_d_z_x_slope_x, auto left, auto right)
@@ -215,8 +216,8 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
           all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
           [=](int64_t m, int64_t n)
               IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x); },
-          [=](auto& right, int64_t n, int64_t k, auto active)
-              IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); },
+          AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
+                         IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
           [=](auto& sum_d_z_y_slope_x, auto left, auto right)
               IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
           [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
@@ -439,8 +440,8 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
           [=](int64_t m, int64_t n) IN_SET -> float {
             return rounded(to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0));
           },
-          [=](auto& right, int64_t n, int64_t k, auto active)
-              IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); },
+          AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
+                         IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
           [=](auto& sum_d_z_y_slope_x, auto left, auto right)
               IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
           [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
@@ -485,7 +486,7 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
     // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
-        [=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); }},
         [=](auto& right, int64_t m, int64_t n, auto active) IN_SET {
           right = to_value<T>(load(&d_z[m * N + n], active)) *
                   convert<float>(choose(load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
@@ -668,7 +669,7 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
     // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
-        [=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); }},
         [=](auto& right, int64_t m, int64_t n, auto active) IN_SET {
           right = to_value<T>(load(&d_z[m * N + n], active)) * load(&slope_x[m * N + n], active);
         },
@@ -691,8 +692,8 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
           all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
           [=](int64_t m, int64_t n)
               IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x[m * N + n]); },
-          [=](auto& right, int64_t n, int64_t k, auto active)
-              IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); },
+          AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
+                         IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
           [=](auto& sum_d_z_y_slope_x, auto left, auto right)
               IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
           [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x)

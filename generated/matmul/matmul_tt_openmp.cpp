@@ -20,7 +20,7 @@
 #include "matmul_tt_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -67,9 +67,9 @@ void matmul_tt(const float* x, const float* y, float* z, int64_t K, int64_t M, i
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
     contract_products<float, kLanes32>(
         all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
-        [=](int64_t m, int64_t k) IN_SET -> float { return x[k * M + m]; },
-        [=](auto& right, int64_t k, int64_t n, auto active)
-            IN_SET { right = load_every(&y[n * K + k], K, active); },
+        AlongRows{[=](int64_t m, int64_t k) IN_SET -> float { return x[k * M + m]; }},
+        AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                       IN_SET { right = load_every(&y[n * K + k], K, active); }},
         [=](int64_t m, int64_t n, auto active, auto sum_x_y)
             IN_SET { store_around(&z[m * N + n], active, sum_x_y, around_caches); });
     if (around_caches) finish_stores();

@@ -40,7 +40,7 @@
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -214,8 +214,8 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
       contract_products<T, kLanes32>(
           all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
           [=](int64_t m, int64_t n) IN_SET -> float { return to_value<T>(d_z[m * N + n]); },
-          [=](auto& right, int64_t n, int64_t h, auto active)
-              IN_SET { right = to_value<T>(load_every(&w2[h * N + n], N, active)); },
+          AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
+                         IN_SET { right = to_value<T>(load_every(&w2[h * N + n], N, active)); }},
           [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
               IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
     });
@@ -252,7 +252,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     // Tiles of h x n stay in registers while they go down m: sum_d_z_hidden.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_hidden_panels, sum_d_z_hidden_own_panels, {0, H}, {0, N}, {0, M}, 0.0f,
-        [=](int64_t h, int64_t m) IN_SET -> float { return hidden[m * H + h]; },
+        AlongRows{[=](int64_t h, int64_t m) IN_SET -> float { return hidden[m * H + h]; }},
         [=](auto& right, int64_t m, int64_t n, auto active)
             IN_SET { right = to_value<T>(load(&d_z[m * N + n], active)); },
         [=](auto& sum_d_z_hidden, auto left, auto right)
@@ -271,7 +271,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     // Tiles of k x h stay in registers while they go down m: sum_d_hidden_along_m.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, {0, K}, {0, H}, {0, M},
-        0.0f, [=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        0.0f, AlongRows{[=](int64_t k, int64_t m) IN_SET -> float { return to_value<T>(x[m * K + k]); }},
         [=](auto& right, int64_t m, int64_t h, auto active) IN_SET {
           right = load(&d_hidden[m * H + h], active) * load(&together_x_share[m * H + h], active);
         },
@@ -310,8 +310,8 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
           all_threads(), sum_d_hidden_panels, sum_d_hidden_own_panels, {0, M}, {0, K}, {0, H}, 0.0f,
           [=](int64_t m, int64_t h)
               IN_SET -> float { return rounded(d_hidden[m * H + h] * together_x_share[m * H + h]); },
-          [=](auto& right, int64_t h, int64_t k, auto active)
-              IN_SET { right = to_value<T>(load_every(&w1[k * H + h], H, active)); },
+          AlongDepth{[=](auto& right, int64_t h, int64_t k, auto active)
+                         IN_SET { right = to_value<T>(load_every(&w1[k * H + h], H, active)); }},
           [=](auto& sum_d_hidden, auto left, auto right)
               IN_SET { sum_d_hidden = multiply_add(right, left, sum_d_hidden); },
           [=](int64_t m, int64_t k, auto active, auto sum_d_hidden) IN_SET {

@@ -25,7 +25,7 @@
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -77,8 +77,8 @@ void nearest_distance(const float* x, const float* centre, float* distance, int6
       contract<kLanes32, float, float, float>(
           all_threads(), sum_difference_squared_here_panels, sum_difference_squared_here_own_panels, {0, N},
           {0, M}, {0, D}, 0.0f, [=](int64_t n, int64_t d) IN_SET -> float { return centre[n * D + d]; },
-          [=](auto& right, int64_t d, int64_t m, auto active)
-              IN_SET { right = load_every(&x[m * D + d], D, active); },
+          AlongDepth{[=](auto& right, int64_t d, int64_t m, auto active)
+                         IN_SET { right = load_every(&x[m * D + d], D, active); }},
           [=](auto& sum_difference_squared_here, auto left, auto right) IN_SET {
             sum_difference_squared_here =
                 multiply_add(right - left, right - left, sum_difference_squared_here);

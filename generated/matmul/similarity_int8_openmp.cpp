@@ -21,7 +21,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 60
+#if KGEN_OPENMP_REVISION != 62
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -72,8 +72,8 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
       contract_bytes<kLanes32, int8_t, int8_t>(
           all_threads(), sum_query_row_panels, sum_query_row_own_panels, {0, M}, {0, N}, {0, K},
           [=](int64_t m, int64_t k) IN_SET -> int32_t { return int32_t(query[m * K + k]); },
-          [=](auto& right, int64_t k, int64_t n, auto active)
-              IN_SET { right = widened_bytes<int32_t>(load_every(&row[n * K + k], K, active)); },
+          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                         IN_SET { right = widened_bytes<int32_t>(load_every(&row[n * K + k], K, active)); }},
           [=](int64_t m, int64_t n, auto active, auto sum_query_row) IN_SET {
             store_around(&score[m * N + n], active,
                          query_scale[m] * load(&row_scale[n], active) * convert<float>(sum_query_row),

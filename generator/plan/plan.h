@@ -28,6 +28,9 @@ struct Contraction {
   // that hold the left and the right ones, i8, u8 or i16.
   std::optional<std::pair<Type, Type>> short_types;
   std::optional<Type> stored; // of sums of products of floating numbers that arrays of this type hold
+  // How factors are stored otherwise than tiles read them: left ones of a column of rows are neighbours, right ones
+  // that one column meets are.
+  bool left_along_rows = false, right_along_depth = false;
 };
 
 // One statement of the program, before and in the tree.

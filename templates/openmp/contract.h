@@ -1,4 +1,4 @@
-//@ contract: Cut for_lanes load store across Plus
+//@ contract: Cut for_lanes load store across Plus turned
 // Each row takes every step of the depth.
 struct Everywhere {
   static constexpr bool any(int64_t) { return true; }
@@ -30,6 +30,30 @@ struct KeptSteps {
   IN_SET bool all(int64_t first) const { return known != nullptr && known[(first - from) / N] == each; }
   IN_SET bool operator()(int64_t first, int k, int row) const { return kept(first, k, row); }
 };
+
+// All lanes, which are not columns: one after the other, they are positions of the depth at one column.
+template <int N>
+struct DownLanes : AllLanes<N> {};
+// Right factors that are neighbours in memory along the depth, so that they can be found by such lanes, too.
+template <class Right>
+struct AlongDepth : Right {
+  IN_SET int64_t down_end(Span depth) const { return depth.end; }
+};
+template <class Right>
+AlongDepth(Right) -> AlongDepth<Right>;
+template <class Right>
+constexpr bool kAlongDepth = false;
+template <class Right>
+constexpr bool kAlongDepth<AlongDepth<Right>> = true;
+// Left factors that are neighbours in memory along the rows.
+template <class Left>
+struct AlongRows : Left {};
+template <class Left>
+AlongRows(Left) -> AlongRows<Left>;
+template <class Left>
+constexpr bool kAlongRows = false;
+template <class Left>
+constexpr bool kAlongRows<AlongRows<Left>> = true;
 
 // Folds into a tile, which stays in registers meanwhile, what is found at each of these positions of the
 // depth: those of N lanes after each other, as left factors lie.
@@ -255,9 +279,34 @@ class Contraction {
       B* to = right_panels_ + (first - first_panel) * cut_.panel_numbers();
       const int64_t to_next = cut_.panel_numbers();
       const Right right = right_;  // as what is stored could be anything that is not local
-      for (int64_t k = depth_.first, end = depth_.end; k < end; ++k, to += 2 * N)
+      int64_t k = depth_.first;
+      if constexpr (kAlongDepth<Right>) {
+        const Span squares = {k, k + (right.down_end(depth_) - k) / N * N};
+        for (int i = 0; i < count; ++i) pack_squares(right, beside[i], squares, to + i * to_next);
+        k = squares.end;
+        to += squares.count() * 2 * N;
+      }
+      for (; k < depth_.end; ++k, to += 2 * N)
         for (int i = 0; i < count; ++i) pack_row(right, beside[i], k, to + i * to_next);
     }
+  }
+  // Each vector is read where it lies, down the depth: the columns of a square of them are rows of the panel.
+  IN_SET static void pack_squares(const Right& right, const Panel<N>& at, Span depth, B* to) {
+    for (int64_t k = depth.first; k < depth.end; k += N, to += N * 2 * N) {
+      at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
+        pack_square(right, at.band, k, n, active.count, to + v * N, std::make_index_sequence<N>());
+      });
+      for (int row = 0; at.count <= N && row < N; ++row)
+        store(to + row * 2 * N + N, AllLanes<N>{}, Columns(B(0)));
+    }
+  }
+  template <size_t... kLane>
+  IN_SET static void pack_square(const Right& right, int64_t band, int64_t k, int64_t n, int count, B* to,
+                                 std::index_sequence<kLane...> all) {
+    Columns columns[N];  // behind the last one, that again
+    (in_band(band, right, columns[kLane], k, n + smaller(int(kLane), count - 1), DownLanes<N>{}), ...);
+    const Square<B, N> square = turned<N>(Square<B, N>{{columns[kLane].v...}}, all);
+    (store(to + kLane * 2 * N, AllLanes<N>{}, Columns(square.rows[kLane])), ...);
   }
   IN_SET static void pack_row(const Right& right, const Panel<N>& at, int64_t k, B* to) {
     at.for_vectors([&](int v, int64_t n, auto active) IN_SET {
@@ -273,12 +322,33 @@ class Contraction {
     A* to = left_panels_;
     for (int64_t tile = tiles.first; tile < tiles.end; ++tile, to += kTileRows * cut_.part) {
       if constexpr (!kAlways) look_at_steps(tile, depth, known_ + (tile - tiles.first) * (cut_.part / N));
-      for (int row = 0; row < kTileRows; ++row) {
-        pack_left_row(row_of(tile, row), depth, to + row * N);
-        if constexpr (kBias != 0)
+      if constexpr (kAlongRows<Left>)
+        pack_left_rows(tile, depth, to);
+      else
+        for (int row = 0; row < kTileRows; ++row) pack_left_row(row_of(tile, row), depth, to + row * N);
+      if constexpr (kBias != 0)
+        for (int row = 0; row < kTileRows; ++row)
           sums_[(tile - tiles.first) * kTileRows + row] = sum_of_left(to + row * N, depth.count());
-      }
     }
+  }
+  // A row that does not take the step has 0.
+  IN_SET static A factor_at(const Left& left, const Kept& kept, int64_t m, int64_t k) {
+    if constexpr (kAlways)
+      return left(m, k);
+    else
+      return kept(m, k) ? left(m, k) : A(0);
+  }
+  // Position by position, as the rows' neighbours lie.
+  IN_SET void pack_left_rows(int64_t tile, Span depth, A* to) const {
+    const Left left = left_;  // as what is stored could be anything that is not local
+    const Kept kept = kept_;
+    int64_t rows[kTileRows];
+    for (int row = 0; row < kTileRows; ++row) rows[row] = row_of(tile, row);
+    for (int64_t k = depth.first; k < depth.end; k += N, to += kTileRows * N)
+      for (int lane = 0; lane < int(smaller(depth.end - k, N)); ++lane) {
+        const int64_t at = depth_.first + k + lane;
+        for (int row = 0; row < kTileRows; ++row) to[row * N + lane] = factor_at(left, kept, rows[row], at);
+      }
   }
   IN_SET static int32_t sum_of_left(const A* packed, int64_t count) {
     Total sum = T(0);
@@ -289,12 +359,7 @@ class Contraction {
   IN_SET void pack_left_row(int64_t m, Span depth, A* to) const {
     const Left left = left_;  // as what is stored could be anything that is not local
     const Kept kept = kept_;
-    const auto value = [=](int64_t k) IN_SET {
-      if constexpr (kAlways)
-        return left(m, k);
-      else
-        return kept(m, k) ? left(m, k) : A(0);
-    };
+    const auto value = [=](int64_t k) IN_SET { return factor_at(left, kept, m, k); };
     int64_t k = depth_.first + depth.first;
     const int64_t end = depth_.first + depth.end;
     const auto pack = [&](int64_t last, const auto& value_at) IN_SET {
@@ -466,6 +531,16 @@ class Contraction {
   int32_t* sums_ = nullptr;  // of the left factors in each row of the panels
   B* right_panels_ = nullptr;
 };
+
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t, DownLanes<N> all) {
+  return load(from, AllLanes<N>(all));
+}
+template <class T, int N>
+inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {  // of the column
+  const Lanes<T, N> all = *from;
+  return all.v;
+}
 
 // Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and

@@ -42,10 +42,12 @@ struct LeftWords : Words<kInWord> {
 template <int kInWord, class V, class Right>
 struct RightWords : Words<kInWord> {
   Right right;
-  uint32_t flipped;  // bits of each word
+  uint32_t flipped;   // bits of each word
+  int64_t whole_end;  // of the words that are full
 
   IN_SET RightWords(const Right& right_, Span depth_, uint32_t flipped_)
-      : Words<kInWord>{depth_}, right(right_), flipped(flipped_) {}
+      : Words<kInWord>{depth_}, right(right_), flipped(flipped_), whole_end(depth_.count() / kInWord) {}
+  IN_SET int64_t down_end(Span) const { return whole_end; }
   template <int N, class Active>
   IN_SET void operator()(Lanes<int32_t, N>& values, int64_t word, int64_t n, Active active,
                          int64_t band) const {
@@ -54,12 +56,39 @@ struct RightWords : Words<kInWord> {
       Lanes<V, N> numbers = V(0);
       if (this->position(word, i) < this->depth.end)
         in_band(band, right, numbers, this->position(word, i), n, active);
-      const auto bits = (typename Lanes<int32_t, N>::Math)numbers.v;
-      out |= this->part(std::is_floating_point_v<V> ? bits >> 16 : bits, i);
+      out |= this->part(bits(numbers), i);
     }
     values = (typename Lanes<int32_t, N>::Vector)(out ^ flipped);
   }
+  template <int N>
+  IN_SET void operator()(Lanes<int32_t, N>& values, int64_t word, int64_t n, DownLanes<N> down,
+                         int64_t band) const {
+    const auto part = [&](int i) IN_SET {
+      Lanes<V, N> numbers;
+      in_band(band, right, numbers, this->position(word, i * N), n, down);
+      return __builtin_convertvector(bits(numbers), typename VectorOf<uint16_t, N>::type);
+    };
+    const auto words = (typename Lanes<int32_t, N>::Math)joined(part(0), part(1), Sequence<2 * N>());
+    values = (typename Lanes<int32_t, N>::Vector)(words ^ flipped);
+  }
+
+ private:
+  template <int N>
+  using Sequence = std::make_integer_sequence<int, N>;
+  template <class Vector, int... kPart>
+  IN_SET static auto joined(Vector first, Vector second, std::integer_sequence<int, kPart...>) {
+    return __builtin_shufflevector(first, second, kPart...);
+  }
+  template <int N>
+  IN_SET static typename Lanes<int32_t, N>::Math bits(Lanes<V, N> numbers) {
+    const auto bits = (typename Lanes<int32_t, N>::Math)numbers.v;
+    return std::is_floating_point_v<V> ? bits >> 16 : bits;
+  }
 };
+template <class V, class Right>
+constexpr bool kAlongDepth<RightWords<2, V, AlongDepth<Right>>> = true;
+template <int kInWord, class Left>
+constexpr bool kAlongRows<LeftWords<kInWord, AlongRows<Left>>> = true;
 // How such a contraction is cut.
 template <int N, int kInWord>
 struct CutOfWords : Cut<int32_t, int32_t, int32_t, N> {

@@ -159,15 +159,19 @@ inline void finish_stores() {
 // value(i) for each active lane, of the points first, first + 1, ...; it may take the lane's number as well.
 template <class T, class Active, class Value>
 inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
-  T values[Active::kLanes] = {};
-  for (int lane = 0; lane < Active::kLanes; ++lane) {
-    if (!active.has(lane)) continue;
+  constexpr int N = Active::kLanes;
+  // For the first lanes the loop ends: had it a condition inside that g++ 12 knows, that would load all
+  // lanes.
+  constexpr bool kFirst = std::is_same_v<Active, FirstLanes<N>>;
+  T values[N] = {};
+  for (int lane = 0; lane < N && (!kFirst || active.has(lane)); ++lane) {
+    if (!kFirst && !active.has(lane)) continue;
     if constexpr (std::is_invocable_v<Value, int64_t, int>)
       values[lane] = T(value(first + lane, lane));
     else
       values[lane] = T(value(first + lane));
   }
-  return load(values, AllLanes<Active::kLanes>{});
+  return load(values, AllLanes<N>{});
 }
 //@ load_every: load
 // Elements that lie `stride` apart.
@@ -279,46 +283,47 @@ inline __attribute__((always_inline)) void prefetch_part(const T* here, int64_t 
   if (end < columns || behind != 0)
     prefetch_soon((end < columns ? end - first : behind - first) * int64_t(sizeof(T)), here);
 }
-//@ turn_tile: Lanes prefetch_soon
+//@ turned: Lanes
 // Takes in turn an element of `a` and one of `b`, from element `kFirst` on.
 template <int kFirst, class Vector, size_t... kLane>
 inline Vector interleaved(Vector a, Vector b, std::index_sequence<kLane...>) {
   return __builtin_shufflevector(a, b, (kFirst + int(kLane / 2) + int(kLane % 2 * sizeof...(kLane)))...);
 }
-// As many vectors of 16 bytes as each has elements.
-template <class T>
+// As many vectors as each has elements.
+template <class T, int N>
 struct Square {
-  static constexpr int kSide = 16 / sizeof(T);
-  typename VectorOf<T, kSide>::type rows[kSide];
+  typename VectorOf<T, N>::type rows[N];
 };
-// Each round exchanges one bit of the row's number and of the column's.
-template <int kRounds, class T, size_t... kRow>
-inline __attribute__((always_inline)) Square<T> turned(Square<T> in, std::index_sequence<kRow...> all) {
+// Its columns as rows. Each round exchanges one bit of the row's number and of the column's.
+template <int kRounds, class T, int N, size_t... kRow>
+inline __attribute__((always_inline)) Square<T, N> turned(Square<T, N> in, std::index_sequence<kRow...> all) {
   if constexpr (kRounds == 1) {
     return in;
   } else {
-    constexpr int kHalf = Square<T>::kSide / 2;
+    constexpr int kHalf = N / 2;
     return turned<kRounds / 2>(
-        Square<T>{
+        Square<T, N>{
             {(kRow % 2 == 0 ? interleaved<0>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all)
                             : interleaved<kHalf>(in.rows[kRow / 2], in.rows[kRow / 2 + kHalf], all))...}},
         all);
   }
 }
+//@ turn_tile: turned prefetch_soon
 template <class T, size_t... kRow>
 inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride, const T* from,
                                                        int64_t stride, std::index_sequence<kRow...> all) {
-  Square<T> square;
-  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, 16), ...);
-  square = turned<Square<T>::kSide>(square, all);
-  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], 16), ...);
+  constexpr int N = sizeof...(kRow);
+  Square<T, N> square;
+  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, sizeof square.rows[kRow]), ...);
+  square = turned<N>(square, all);
+  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], sizeof square.rows[kRow]), ...);
 }
 // A part of an array, its columns as rows that begin `to_stride` elements apart. Long ones go through more
 // pages than what fetches by itself follows: the parts beside them come soon.
 template <class T>
 inline void turn_tile(T* to, int64_t to_stride, const T* from, int64_t stride, int64_t rows,
                       int64_t columns) {
-  constexpr int N = Square<T>::kSide;
+  constexpr int N = 16 / sizeof(T);
   const int64_t whole_rows = rows - rows % N, whole_columns = columns - columns % N;
   for (int64_t row = 0; row < (rows > 64 ? rows : 0); ++row) prefetch_soon(128, from + row * stride);
   for (int64_t row = 0; row < whole_rows; row += N)

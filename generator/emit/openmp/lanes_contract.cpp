@@ -24,6 +24,11 @@ std::string function(const std::vector<std::string> &parameters, const std::stri
   return "[=](" + join(parameters, ", ") + ") IN_SET " + (type.empty() ? "" : "-> " + type + " ") + "{\n" + body + "}";
 }
 
+// A function of which the helper knows more by this type.
+std::string marked(const std::string &type, bool is, const std::string &function) {
+  return is ? type + "{" + function + "}" : function;
+}
+
 // What is given after the functions that each has: which steps are taken, how totals are combined, which columns are
 // wanted. Empty where it is as usual.
 std::vector<std::string> further(const std::string &steps, const std::string &combination, const std::string &columns) {
@@ -169,11 +174,13 @@ std::string LanePrinter::contraction(const PlanNode &nest, const std::string &te
                                   Spelling::arithmetic(kernel_.vars[right].type)},
                                  ", ");
   std::vector<std::string> functions = {
-      function({index(rows, left_text), index(depth, left_text)}, left_text,
-               Spelling::arithmetic(kernel_.vars[left].type)),
-      of_columns({"auto& " + printer_.name(right), index(depth, right_text), parameter("int64_t", n, right_text),
-                  parameter("auto", active_, right_text)},
-                 right_text)};
+      marked("AlongRows", contraction.left_along_rows,
+             function({index(rows, left_text), index(depth, left_text)}, left_text,
+                      Spelling::arithmetic(kernel_.vars[left].type))),
+      marked("AlongDepth", contraction.right_along_depth,
+             of_columns({"auto& " + printer_.name(right), index(depth, right_text), parameter("int64_t", n, right_text),
+                         parameter("auto", active_, right_text)},
+                        right_text))};
   functions.push_back(of_columns({index(rows, end_text), parameter("int64_t", n, end_text),
                                   parameter("auto", active_, end_text), parameter("auto", total_name, end_text)},
                                  end_text));

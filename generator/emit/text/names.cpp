@@ -34,10 +34,10 @@ const std::set<std::string> kHelpers = {
     "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes", "wrapping_absolute", "wrapping_add",
     "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
     // Types and numbers.
-    "AllLanes", "Batches", "Cut", "CutOfBytes", "CutOfProducts", "CutOfWords", "Distances", "Everywhere", "FirstLanes",
-    "Greatest", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8", "kVectorBytes", "Lanes",
-    "LanesOf", "Least", "Mask", "Plus", "Positions", "Reciprocal", "Scaled", "ShortSum", "Steps", "Strided", "Span",
-    "Times", "Until", "VectorOf"};
+    "AllLanes", "AlongDepth", "AlongRows", "Batches", "Cut", "CutOfBytes", "CutOfProducts", "CutOfWords", "Distances",
+    "Everywhere", "FirstLanes", "Greatest", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
+    "kVectorBytes", "Lanes", "LanesOf", "Least", "Mask", "Plus", "Positions", "Reciprocal", "Scaled", "ShortSum",
+    "Steps", "Strided", "Span", "Times", "Until", "VectorOf"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {
