@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/op_rows.h"
 #include "spec/spec.h"
 
 namespace kgen {
@@ -60,12 +61,10 @@ constexpr const char *kReserved[] = {
 // Functions that kernels for CUDA call for operations: expf, rint.
 const std::set<std::string> &cuda_functions() {
   static const std::set<std::string> names = [] {
-    std::set<std::string> out = {
-#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64, ...) cuda_f32, cuda_f64,
-#include "ir/ops.def"
-#undef KGEN_OP
-    };
-    std::erase_if(out, [](const std::string &name) { return std::isalpha(static_cast<unsigned char>(name[0])) == 0; });
+    std::set<std::string> out;
+    for (const OpRow &row : op_rows())
+      if (row.binds == 0 && row.cuda_f32[0] != '=')
+        out.insert({std::string(row.cuda_f32), std::string(row.cuda_f64)});
     return out;
   }();
   return names;
