@@ -10,15 +10,16 @@
 
 namespace kgen {
 
-// A piece of C++ with how tightly its outermost operator binds; larger binds tighter.
-struct Code {
-  std::string text;
-  int binding = 100;
-};
 namespace binding {
 // As operations bind by their rows.
 enum { kChoose = 1, kOr, kAnd, kBitOr, kBitXor, kBitAnd, kEqual, kLess, kShift, kAdd, kMultiply, kUnary, kPrimary };
 } // namespace binding
+
+// A piece of C++ with how tightly its outermost operator binds; larger binds tighter.
+struct Code {
+  std::string text;
+  int binding = binding::kPrimary;
+};
 // The text, in parentheses when it binds less tightly than `least`.
 std::string at_least(const Code &code, int least);
 // Text of unknown structure: bound as its loosest operator, wherever in it that stands.
