@@ -15,8 +15,8 @@
 namespace kgen {
 namespace {
 
-// Helpers that only other helpers call, whose names specs like to have.
-const std::set<std::string> kFreeHelpers = {"nearest", "scaled", "start", "turned"};
+// Helpers that only other helpers call, whose names specs and folds like to have.
+const std::set<std::string> kFreeHelpers = {"all_lanes", "nearest", "scaled", "start", "turned"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {
