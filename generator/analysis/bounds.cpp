@@ -4,6 +4,7 @@
 
 #include "analysis/coordinates.h"
 #include "analysis/flow.h"
+#include "ir/op_rows.h"
 
 namespace kgen::analysis {
 namespace {
@@ -84,27 +85,6 @@ State widen(const Kernel &kernel, const State &before, const State &now) {
                   other->second.below == range.below ? range.below : kNone};
     }
   return out;
-}
-
-Op negated(Op op) {
-  switch (op) {
-  case Op::lt:
-    return Op::ge;
-  case Op::le:
-    return Op::gt;
-  case Op::gt:
-    return Op::le;
-  case Op::ge:
-    return Op::lt;
-  case Op::eq:
-    return Op::ne;
-  default:
-    return Op::eq;
-  }
-}
-
-bool compares(Op op) {
-  return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne;
 }
 
 class Follower {
@@ -229,7 +209,7 @@ private:
       return given(e.args[0], !holds, state);
     if (e.op == (holds ? Op::both : Op::either))
       return given(e.args[1], holds, given(e.args[0], holds, state));
-    if (!compares(e.op))
+    if (!is_comparison(e.op))
       return state;
     const Bounds a = value(e.args[0], *state), b = value(e.args[1], *state);
     if (!is_integer(kernel_.expr(e.args[0]).type) || kernel_.expr(e.args[0]).type == Type::u64)

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "analysis/flow.h"
+#include "ir/op_rows.h"
 
 namespace kgen::analysis {
 namespace {
@@ -34,46 +35,7 @@ struct Value {
 };
 
 // NaN where an argument is, for all values of the others.
-bool hands_on_nan(Op op) {
-  switch (op) {
-  case Op::add:
-  case Op::sub:
-  case Op::mul:
-  case Op::div:
-  case Op::neg:
-  case Op::abs:
-  case Op::sign:
-  case Op::clamp:
-  case Op::exp:
-  case Op::exp2:
-  case Op::expm1:
-  case Op::log:
-  case Op::log2:
-  case Op::log1p:
-  case Op::sqrt:
-  case Op::rsqrt:
-  case Op::cbrt:
-  case Op::tanh:
-  case Op::sinh:
-  case Op::cosh:
-  case Op::sigmoid:
-  case Op::erf:
-  case Op::erfinv:
-  case Op::sin:
-  case Op::cos:
-  case Op::tan:
-  case Op::floor:
-  case Op::ceil:
-  case Op::round:
-  case Op::trunc:
-  case Op::fma:
-  case Op::cast:
-  case Op::round_like:
-    return true;
-  default:
-    return false;
-  }
-}
+bool hands_on_nan(Op op) { return has(op, op::carries_nan) || op == Op::cast || op == Op::round_like; }
 
 // One side of the others is the same for all elements: these take no more than one instruction anyway.
 bool may_ignore_nan(const Kernel &kernel, const Expr &e) {

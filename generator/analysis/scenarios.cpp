@@ -6,6 +6,7 @@
 #include "analysis/flow.h"
 #include "ir/conversions.h"
 #include "ir/evaluate.h"
+#include "ir/op_rows.h"
 
 namespace kgen::analysis {
 namespace {
@@ -524,16 +525,10 @@ Truth Conditions::truth(const Scenario &scenario, const Numbers &known, ExprId i
     const Truth a = truth(scenario, known, expr.args[0]), b = truth(scenario, known, expr.args[1]);
     return a == decisive || b == decisive ? decisive : a == Truth::unknown || b == Truth::unknown ? Truth::unknown : a;
   }
-  case Op::lt:
-  case Op::le:
-  case Op::gt:
-  case Op::ge:
-  case Op::eq:
-  case Op::ne:
-    if (const Truth t = comparison(scenario, known, expr); t != Truth::unknown)
-      return t;
-    return other(scenario, id);
   default:
+    if (const Truth t = is_comparison(expr.op) ? comparison(scenario, known, expr) : Truth::unknown;
+        t != Truth::unknown)
+      return t;
     return other(scenario, id);
   }
 }

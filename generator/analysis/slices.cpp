@@ -153,13 +153,11 @@ private:
 
   // With which number a counter that goes up or down by one goes through the loop last.
   std::optional<Polynomial> last_of(ExprId condition, VarId var, int by) {
-    static const std::map<Op, Op> kTurned = {{Op::lt, Op::gt}, {Op::gt, Op::lt}, {Op::le, Op::ge}, {Op::ge, Op::le}};
     const Expr &e = kernel_.expr(condition);
     if (e.args.size() != 2)
       return std::nullopt;
     const bool right = is_read_of(e.args[1], var);
-    const auto turned = right ? kTurned.find(e.op) : kTurned.end();
-    const Op op = turned == kTurned.end() ? e.op : turned->second;
+    const Op op = right ? mirrored(e.op) : e.op;
     const std::optional<Polynomial> limit = same_for_all(e.args[right ? 0 : 1]);
     if (!limit || !is_read_of(e.args[right ? 1 : 0], var))
       return std::nullopt;

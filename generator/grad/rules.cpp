@@ -1,26 +1,16 @@
 #include "grad/rules.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <map>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 #include "support/text.h"
 
 namespace kgen::grad {
 namespace {
-
-struct OpRow {
-  Op op;
-  std::string_view name, derivatives;
-  bool boolean;
-};
-enum class Rule { same, real, boolean, integer };
-constexpr OpRow kOps[] = {
-#define KGEN_OP(id, arity, result, a, b, c, d, derivatives) {Op::id, #id, derivatives, Rule::result == Rule::boolean},
-#include "ir/ops.def"
-#undef KGEN_OP
-};
 
 constexpr DerivativeRow kLibrary[] = {
 #define KGEN_LIBRARY_DERIVATIVE(name, derivative) {#name, derivative},
@@ -131,10 +121,9 @@ private:
       args.push_back(choice());
     while (take(","));
     KGEN_CHECK(take(")"));
-    for (const OpRow &row : kOps)
-      if (row.name == word)
-        return graph_.op(row.op, args, row.boolean ? Type::boolean : Type::f32);
-    KGEN_UNREACHABLE("a derivative calls what is no operation");
+    const auto row = std::ranges::find(op_rows(), word, &OpRow::name);
+    KGEN_CHECK(row != op_rows().end());
+    return graph_.op(row->op, args, row->result == op::Result::boolean ? Type::boolean : Type::f32);
   }
 
   Graph &graph_;
@@ -147,7 +136,7 @@ private:
 
 std::vector<DerivativeRow> operation_derivatives() {
   std::vector<DerivativeRow> out;
-  for (const OpRow &row : kOps)
+  for (const OpRow &row : op_rows())
     if (!row.derivatives.empty())
       out.push_back({row.name, row.derivatives});
   return out;
@@ -156,10 +145,7 @@ std::vector<DerivativeRow> operation_derivatives() {
 std::vector<DerivativeRow> library_derivatives() { return {std::begin(kLibrary), std::end(kLibrary)}; }
 
 NodeId derivative_of(Graph &graph, Op op, const std::vector<NodeId> &args, NodeId result, size_t which) {
-  std::string_view text;
-  for (const OpRow &row : kOps)
-    if (row.op == op)
-      text = row.derivatives;
+  const std::string_view text = is_scalar_op(op) ? op_row(op).derivatives : "";
   if (text.empty())
     return kNoNode;
   std::map<std::string, NodeId> names = {{"r", result}};

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 #include "support/text.h"
 
@@ -16,17 +17,6 @@ using Kind = Node::Kind;
 namespace {
 
 constexpr int kChoice = 1, kEither = 2, kBoth = 3, kSum = 10, kProduct = 11, kSign = 12, kName = 13;
-
-struct Infix {
-  Op op;
-  std::string_view sign;
-  int strength;
-};
-constexpr Infix kInfix[] = {
-    {Op::bit_or, "|", 4}, {Op::bit_xor, "^", 5},    {Op::bit_and, "&", 6},    {Op::eq, "==", 7},
-    {Op::ne, "!=", 7},    {Op::lt, "<", 8},         {Op::le, "<=", 8},        {Op::gt, ">", 8},
-    {Op::ge, ">=", 8},    {Op::shl, "<<", 9},       {Op::shr, ">>", 9},       {Op::add, "+", kSum},
-    {Op::sub, "-", kSum}, {Op::mul, "*", kProduct}, {Op::div, "/", kProduct}, {Op::rem, "%", kProduct}};
 
 constexpr std::string_view kFolds[] = {"sum", "prod", "min", "max", "mean", "all", "any", "argmax", "argmin"};
 constexpr std::string_view kScans[] = {"cumsum", "cumprod", "cummax", "linrec"};
@@ -244,9 +234,7 @@ Text::Piece Text::operation(const Node &n, bool) const {
       return infix(inner.op == Op::eq ? "!=" : "==", inner.args[0], inner.args[1], 7, Type::boolean);
     return {"!" + within(piece(n.args[0]), kSign), kSign, Type::boolean};
   }
-  for (const Infix &row : kInfix) {
-    if (row.op != n.op)
-      continue;
+  if (const OpRow &row = op_row(n.op); row.binds > 0) {
     Piece a = piece(n.args[0]), b = piece(n.args[1]);
     const bool shifts = row.op == Op::shl || row.op == Op::shr;
     if (shifts && bytes_of(n.type) == 8 && bytes_of(a.type) < 8) // the left one says how wide it is
@@ -262,8 +250,7 @@ Text::Piece Text::operation(const Node &n, bool) const {
       if (!floats && whole && names_.count(node) == 0 && other->type == cast.type && !shifts)
         *own = piece(cast.args[0]);
     }
-    return {within(a, row.strength) + " " + std::string(row.sign) + " " + within(b, row.strength + 1), row.strength,
-            n.type};
+    return {within(a, row.binds) + " " + std::string(row.cpp) + " " + within(b, row.binds + 1), row.binds, n.type};
   }
   return call(std::string(op_name(n.op)), n, kgen::is_floating(n.type) && n.op != Op::random);
 }

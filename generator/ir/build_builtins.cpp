@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen::build {
@@ -32,26 +33,8 @@ constexpr ScanRow kScans[] = {
     {"cumsum", ScanKind::sum}, {"cumprod", ScanKind::product}, {"cummax", ScanKind::max}, {"linrec", ScanKind::linear}};
 
 std::optional<Op> scalar_builtin(std::string_view name) {
-#define KGEN_OP(id, ...)                                                                                               \
-  if (name == #id)                                                                                                     \
-    return Op::id;
-#include "ir/ops.def"
-#undef KGEN_OP
-  return std::nullopt;
-}
-
-enum class Result { same, real, boolean, integer };
-
-Result result_rule(Op op) {
-  switch (op) {
-#define KGEN_OP(id, arity, result, ...)                                                                                \
-  case Op::id:                                                                                                         \
-    return Result::result;
-#include "ir/ops.def"
-#undef KGEN_OP
-  default:
-    KGEN_UNREACHABLE("no scalar operation");
-  }
+  const auto found = std::ranges::find(op_rows(), name, &OpRow::name);
+  return found == op_rows().end() ? std::nullopt : std::optional(found->op);
 }
 
 bool has_axis(const body::Expr &e) {
@@ -104,7 +87,7 @@ ExprId Lowering::scalar_op(Op op, const body::Expr &e) {
   std::vector<ExprId> args;
   for (const body::Expr &arg : e.args)
     args.push_back(value(arg));
-  if (op == Op::random || op == Op::random_bits) {
+  if (is_a(op, op::Kind::random)) {
     for (ExprId &arg : args)
       arg = as(arg, Type::i64);
     return make(op, op == Op::random ? Type::f32 : Type::u32, args, e.place);
@@ -113,14 +96,14 @@ ExprId Lowering::scalar_op(Op op, const body::Expr &e) {
   for (ExprId arg : args)
     if (type(arg) != common)
       common = common_type(common, type(arg));
-  Result rule = result_rule(op);
-  if (rule == Result::same && e.type != Type::boolean)
+  const op::Result rule = op_row(op).result;
+  if (rule == op::Result::same && e.type != Type::boolean)
     common = type_row(e.type).arithmetic;
-  if (!is_floating(common) && (rule == Result::real || op == Op::isnan || op == Op::isinf))
+  if (!is_floating(common) && rule != op::Result::same)
     common = is_floating(e.type) ? e.type : Type::f32;
   for (ExprId &arg : args)
     arg = as(arg, common);
-  Type result = rule == Result::boolean ? Type::boolean : rule == Result::integer ? Type::i32 : common;
+  Type result = rule == op::Result::boolean ? Type::boolean : common;
   if (op == Op::pow)
     if (ExprId power = small_power(args[0], args[1], e.place); power != kNone)
       return power;

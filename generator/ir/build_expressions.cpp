@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen::build {
@@ -12,18 +13,7 @@ namespace {
 
 using Kind = body::Expr::Kind;
 
-struct Infix {
-  std::string_view spelling;
-  Op op;
-};
-
-constexpr Infix kBinary[] = {
-    {"+", Op::add},    {"-", Op::sub},     {"*", Op::mul},  {"/", Op::div},  {"%", Op::rem}, {"&", Op::bit_and},
-    {"|", Op::bit_or}, {"^", Op::bit_xor}, {"<<", Op::shl}, {">>", Op::shr}, {"<", Op::lt},  {"<=", Op::le},
-    {">", Op::gt},     {">=", Op::ge},     {"==", Op::eq},  {"!=", Op::ne},
-};
-
-constexpr Infix kUnary[] = {{"-", Op::neg}, {"!", Op::logical_not}, {"~", Op::bit_not}};
+constexpr std::pair<std::string_view, Op> kUnary[] = {{"-", Op::neg}, {"!", Op::logical_not}, {"~", Op::bit_not}};
 
 // What `derivative(act, v)` calls, where the parameter `act` has several choices: "act'" for relu_derivative, "act'3"
 // by one of several arguments; "act''" and "act'3'0" for a second derivative. Empty: it is no such call.
@@ -84,9 +74,9 @@ ExprId Lowering::value(const body::Expr &e) {
     return as(element(e), e.type);
   case Kind::unary: {
     ExprId arg = value(e.args[0], e.type);
-    for (const Infix &row : kUnary)
-      if (row.spelling == e.name)
-        return make(row.op, type(arg), {arg}, e.place);
+    for (const auto &[sign, op] : kUnary)
+      if (sign == e.name)
+        return make(op, type(arg), {arg}, e.place);
     return arg; // unary plus
   }
   case Kind::binary:
@@ -210,19 +200,16 @@ ExprId Lowering::binary(const body::Expr &e) {
   if (e.name == "||")
     return lazy(Op::either, e);
   ExprId a = value(e.args[0]), b = value(e.args[1]);
-  for (const Infix &row : kBinary) {
-    if (row.spelling != e.name)
-      continue;
-    bool comparison = e.type == Type::boolean && row.op >= Op::lt && row.op <= Op::ne;
-    Type type = comparison ? common_type(this->type(a), this->type(b)) : type_row(e.type).arithmetic;
-    if (comparison && this->type(a) == Type::boolean && this->type(b) == Type::boolean)
-      type = Type::boolean;
-    if (comparison && type == Type::i64 && (narrow(a, b) || narrow(b, a)))
-      type = common_type(this->type(a), this->type(b));
-    a = as(a, type), b = as(b, type);
-    return make(row.op, comparison ? Type::boolean : type, {a, b}, e.place);
-  }
-  KGEN_UNREACHABLE("an operator without a row");
+  const OpRow *row = infix_row(e.name);
+  KGEN_CHECK(row != nullptr);
+  const bool comparison = e.type == Type::boolean && row->kind == op::Kind::comparison;
+  Type type = comparison ? common_type(this->type(a), this->type(b)) : type_row(e.type).arithmetic;
+  if (comparison && this->type(a) == Type::boolean && this->type(b) == Type::boolean)
+    type = Type::boolean;
+  if (comparison && type == Type::i64 && (narrow(a, b) || narrow(b, a)))
+    type = common_type(this->type(a), this->type(b));
+  a = as(a, type), b = as(b, type);
+  return make(row->op, comparison ? Type::boolean : type, {a, b}, e.place);
 }
 
 // An expression that may not be evaluated: what it needs before goes to `before`.

@@ -2,6 +2,7 @@
 // written, so that it stands first and reads only what a launcher has.
 #include "ir/lowering.h"
 
+#include "ir/op_rows.h"
 #include "support/text.h"
 
 namespace kgen::build {
@@ -26,7 +27,7 @@ bool is_asked_by_launchers(Op op) {
   case Op::isinf:
     return true;
   default:
-    return op >= Op::add && op <= Op::logical_not;
+    return is_scalar_op(op) && op_row(op).binds > 0;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen::build {
@@ -12,16 +13,6 @@ namespace kgen::build {
 namespace {
 
 using Kind = body::Stmt::Kind;
-
-std::optional<Op> compound_op(std::string_view op) {
-  constexpr std::pair<std::string_view, Op> rows[] = {
-      {"+", Op::add},     {"-", Op::sub},    {"*", Op::mul},     {"/", Op::div},  {"%", Op::rem},
-      {"&", Op::bit_and}, {"|", Op::bit_or}, {"^", Op::bit_xor}, {"<<", Op::shl}, {">>", Op::shr}};
-  for (const auto &[spelling, row] : rows)
-    if (spelling == op)
-      return row;
-  return std::nullopt;
-}
 
 } // namespace
 
@@ -219,10 +210,10 @@ void Lowering::assign(const body::Stmt &s) {
 void Lowering::assign_value(const body::Stmt &s, Stmt out, ExprId old) {
   ExprId v = value(s.value);
   if (out.update) {
-    std::optional<Op> op = compound_op(s.op);
-    KGEN_CHECK(op.has_value());
+    const OpRow *row = infix_row(s.op);
+    KGEN_CHECK(row != nullptr);
     ExprId left = as(old, s.op_type), right = as(v, s.op_type);
-    v = make(*op, type_row(s.op_type).arithmetic, {left, right}, s.place);
+    v = make(row->op, type_row(s.op_type).arithmetic, {left, right}, s.place);
   }
   out.value = as(v, type_row(kernel_.vars[out.target].type).arithmetic);
   if (kernel_.vars[out.target].array.empty())

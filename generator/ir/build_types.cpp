@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen::build {
@@ -48,10 +49,6 @@ int64_t saturate(double value, Type type) {
 
 double to_double(int64_t value, Type type) {
   return type == Type::u64 ? static_cast<double>(static_cast<uint64_t>(value)) : static_cast<double>(value);
-}
-
-bool is_comparison(Op op) {
-  return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne;
 }
 
 template <class T> std::optional<bool> compare(Op op, T a, T b) {

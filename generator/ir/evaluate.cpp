@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "ir/half.h"
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -325,9 +326,7 @@ int64_t wrap(int64_t value, Type type) {
 }
 
 void evaluate_row(Op op, Type result, Type argument, const Row *args, Value *out, int64_t n) {
-  if (result == Type::boolean &&
-      (is_floating(argument) || op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq ||
-       op == Op::ne || op == Op::logical_not || op == Op::isnan || op == Op::isinf))
+  if (result == Type::boolean && (is_floating(argument) || op_row(op).result == op::Result::boolean))
     return boolean_row(op, argument, args, out, n);
   if (is_floating(result)) {
     floating_row(op, args, out, n);

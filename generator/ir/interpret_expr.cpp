@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ir/interpret_run.h"
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen::interpreter {
@@ -214,8 +215,8 @@ Tensor Run::scalar_op(const Expr &e) {
   int arity = static_cast<int>(e.args.size());
   Type argument = kernel_.expr(e.args[0]).type;
   for (int k = 0; k < arity; ++k) {
-    bool floats = is_floating(e.type) && e.op != Op::random && e.op != Op::bitcast;
-    bool integers = e.op == Op::random || e.op == Op::random_bits;
+    bool integers = is_a(e.op, op::Kind::random);
+    bool floats = is_floating(e.type) && !integers && e.op != Op::bitcast;
     args[k] = floats     ? eval_to(e.args[k], e.type, true)
               : integers ? eval_to(e.args[k], Type::i64, false)
                          : eval(e.args[k]);

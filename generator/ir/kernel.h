@@ -327,9 +327,10 @@ inline bool is_within(const Kernel &kernel, const Expr &e, const Size &extent) {
 }
 
 std::string_view op_name(Op op);
-int op_arity(Op op);      // -1: not a scalar operation of ops.def
+int op_arity(Op op);      // of a scalar operation
 bool is_scalar_op(Op op); // a row of ops.def
 Op mirrored(Op op);       // a < b is b > a; other operations are as they were
+Op negated(Op op);        // of a comparison: !(a < b) is a >= b, but for NaN
 // Axes of the current point on which `inside(x, ...)` hangs beside its coordinates: those where the point itself may
 // lie outside the array, and that of the rows which a coordinate lies in or picks.
 AxisSet axes_asked(const Kernel &kernel, const Expr &inside);

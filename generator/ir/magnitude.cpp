@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/op_rows.h"
+
 namespace kgen {
 
 namespace {
@@ -136,36 +138,6 @@ bool jumps(Op op, const Known *a) {
   }
 }
 
-// Operations whose result is exact when the arguments are and it can be represented.
-bool keeps_exact(Op op) {
-  switch (op) {
-  case Op::add:
-  case Op::sub:
-  case Op::mul:
-  case Op::div:
-  case Op::rem:
-  case Op::fma:
-  case Op::sqrt:
-  case Op::neg:
-  case Op::abs:
-  case Op::min:
-  case Op::max:
-  case Op::clamp:
-  case Op::random:
-    return true;
-  default:
-    return false;
-  }
-}
-
-bool decides(Op op) {
-  return op == Op::floor || op == Op::ceil || op == Op::round || op == Op::trunc || op == Op::sign;
-}
-
-bool comparison(Op op) {
-  return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne;
-}
-
 Known known(const ReferenceRow &row, int64_t i, double bound) {
   int64_t at = i * row.stride;
   double value = row.data[at].number, magnitude = row.magnitude[at];
@@ -186,7 +158,8 @@ void floating_marks(Op op, Type result, int arity, const ReferenceRow *args, Ref
   if (std::fabs(v) > largest_finite(result))
     v = std::copysign(INFINITY, v);
   bool was_exact = (flags & kInexact) == 0;
-  bool exact = decides(op) || (was_exact && keeps_exact(op) && (std::isinf(v) || std::isnan(v) || is_exact(v, result)));
+  bool exact = is_a(op, op::Kind::step) ||
+               (was_exact && has(op, op::exact) && (std::isinf(v) || std::isnan(v) || is_exact(v, result)));
   const bool nan = std::any_of(a, a + arity, [](const Known &one) { return std::isnan(one.value); });
   if (!was_exact && !nan && jumps(op, a))
     flags |= kUndecided;
@@ -221,7 +194,7 @@ void evaluate_reference_row(Op op, Type result, Type argument, const ReferenceRo
     for (int k = 0; k < arity; ++k)
       flags |= args[k].flags[i * args[k].stride];
     if (is_floating(argument) && (flags & kInexact) != 0) {
-      if (comparison(op)) {
+      if (is_comparison(op)) {
         Known a = known(args[0], i, model.bound), b = known(args[1], i, model.bound);
         if (a.value == b.value ? a.error + b.error > 0 : std::fabs(a.value - b.value) <= a.error + b.error)
           flags |= kUndecided;

@@ -1,7 +1,9 @@
-// The names and arities of operations, from the table.
-#include "ir/kernel.h"
+// The table of operations.
+#include "ir/op_rows.h"
 
-#include <array>
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "support/check.h"
 
@@ -9,80 +11,99 @@ namespace kgen {
 
 namespace {
 
-struct Row {
-  Op op;
-  std::string_view name;
-  int arity;
-};
+constexpr OpRow row(Op id, std::string_view name, int arity, op::Result result, op::Kind kind, int binds, int again,
+                    unsigned facts, std::string_view whole, std::string_view cpp, std::string_view cuda_f32,
+                    std::string_view cuda_f64, std::string_view derivatives) {
+  return {id, name, arity, result, kind, binds, again, facts, whole, cpp, cuda_f32, cuda_f64, derivatives};
+}
 
-constexpr std::array kScalarRows = {
-#define KGEN_OP(id, arity, ...) Row{Op::id, #id, arity},
+using namespace op;
+constexpr OpRow kRows[] = {
+#define KGEN_OP(id, arity, result, kind, ...) row(Op::id, #id, arity, Result::result, Kind::kind, __VA_ARGS__),
 #include "ir/ops.def"
 #undef KGEN_OP
 };
 
-constexpr std::array kOtherRows = {
-    Row{Op::constant, "constant", -1},
-    Row{Op::scalar, "scalar", -1},
-    Row{Op::read, "read", -1},
-    Row{Op::element, "element", -1},
-    Row{Op::table, "table", -1},
-    Row{Op::index, "index", -1},
-    Row{Op::size, "size", -1},
-    Row{Op::block, "block", -1},
-    Row{Op::grid_index, "grid_index", -1},
-    Row{Op::grid_size, "grid_size", -1},
-    Row{Op::first, "first", -1},
-    Row{Op::last, "last", -1},
-    Row{Op::window_first, "window_first", -1},
-    Row{Op::window_last, "window_last", -1},
-    Row{Op::present, "present", -1},
-    Row{Op::inside, "inside", -1},
-    Row{Op::cast, "cast", -1},
-    Row{Op::bitcast, "bitcast", -1},
-    Row{Op::round_like, "round_like", -1},
-    Row{Op::choose, "choose", -1},
-    Row{Op::both, "both", -1},
-    Row{Op::either, "either", -1},
-    Row{Op::fold, "fold", -1},
-    Row{Op::scan, "scan", -1},
-    Row{Op::named_call, "named_call", -1},
-    Row{Op::row_of, "row_of", -1},
-    Row{Op::kept, "kept", -1},
+constexpr std::pair<Op, std::string_view> kOthers[] = {
+    {Op::constant, "constant"},
+    {Op::scalar, "scalar"},
+    {Op::read, "read"},
+    {Op::element, "element"},
+    {Op::table, "table"},
+    {Op::index, "index"},
+    {Op::size, "size"},
+    {Op::block, "block"},
+    {Op::grid_index, "grid_index"},
+    {Op::grid_size, "grid_size"},
+    {Op::first, "first"},
+    {Op::last, "last"},
+    {Op::window_first, "window_first"},
+    {Op::window_last, "window_last"},
+    {Op::present, "present"},
+    {Op::inside, "inside"},
+    {Op::cast, "cast"},
+    {Op::bitcast, "bitcast"},
+    {Op::round_like, "round_like"},
+    {Op::choose, "choose"},
+    {Op::both, "both"},
+    {Op::either, "either"},
+    {Op::fold, "fold"},
+    {Op::scan, "scan"},
+    {Op::named_call, "named_call"},
+    {Op::row_of, "row_of"},
+    {Op::kept, "kept"},
 };
 
-const Row &row_of(Op op) {
-  for (const Row &row : kScalarRows)
-    if (row.op == op)
-      return row;
-  for (const Row &row : kOtherRows)
-    if (row.op == op)
-      return row;
-  KGEN_UNREACHABLE("an operation without a row");
+// nullptr: no scalar operation. Their rows stand in the order of their numbers.
+const OpRow *find_row(Op op) {
+  const int at = static_cast<int>(op) - static_cast<int>(kRows[0].op);
+  return at >= 0 && at < static_cast<int>(std::size(kRows)) ? &kRows[at] : nullptr;
 }
 
 } // namespace
 
-std::string_view op_name(Op op) { return row_of(op).name; }
+std::span<const OpRow> op_rows() { return kRows; }
 
-int op_arity(Op op) { return row_of(op).arity; }
-
-bool is_scalar_op(Op op) { return row_of(op).arity >= 0; }
-
-Op mirrored(Op op) {
-  switch (op) {
-  case Op::lt:
-    return Op::gt;
-  case Op::le:
-    return Op::ge;
-  case Op::gt:
-    return Op::lt;
-  case Op::ge:
-    return Op::le;
-  default:
-    return op;
-  }
+const OpRow &op_row(Op op) {
+  const OpRow *row = find_row(op);
+  KGEN_CHECK(row != nullptr);
+  return *row;
 }
+
+bool has(Op op, Fact fact) { return is_scalar_op(op) && (op_row(op).facts & fact) != 0; }
+
+bool is_a(Op op, Kind kind) { return is_scalar_op(op) && op_row(op).kind == kind; }
+
+bool is_comparison(Op op) { return is_a(op, Kind::comparison); }
+
+const OpRow *infix_row(std::string_view sign) {
+  const auto found =
+      std::ranges::find_if(kRows, [&](const OpRow &row) { return row.arity == 2 && row.binds > 0 && row.cpp == sign; });
+  return found == std::end(kRows) ? nullptr : found;
+}
+
+std::string_view op_name(Op op) {
+  if (const OpRow *row = find_row(op))
+    return row->name;
+  return std::ranges::find(kOthers, op, &std::pair<Op, std::string_view>::first)->second;
+}
+
+int op_arity(Op op) { return op_row(op).arity; }
+
+bool is_scalar_op(Op op) { return find_row(op) != nullptr; }
+
+namespace {
+// What a comparison is with its sides swapped, and where it does not hold.
+struct Turned {
+  Op op, mirrored, negated;
+};
+constexpr Turned kTurned[] = {{Op::lt, Op::gt, Op::ge}, {Op::le, Op::ge, Op::gt}, {Op::gt, Op::lt, Op::le},
+                              {Op::ge, Op::le, Op::lt}, {Op::eq, Op::eq, Op::ne}, {Op::ne, Op::ne, Op::eq}};
+} // namespace
+
+Op mirrored(Op op) { return is_comparison(op) ? std::ranges::find(kTurned, op, &Turned::op)->mirrored : op; }
+
+Op negated(Op op) { return std::ranges::find(kTurned, op, &Turned::op)->negated; }
 
 AxisSet axes_asked(const Kernel &kernel, const Expr &inside) {
   const Var &var = kernel.vars[inside.ref];

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen {
@@ -24,54 +25,12 @@ int strength(Op op) {
     return 2;
   case Op::both:
     return 3;
-  case Op::bit_or:
-    return 4;
-  case Op::bit_xor:
-    return 5;
-  case Op::bit_and:
-    return 6;
-  case Op::eq:
-  case Op::ne:
-    return 7;
-  case Op::lt:
-  case Op::le:
-  case Op::gt:
-  case Op::ge:
-    return 8;
-  case Op::shl:
-  case Op::shr:
-    return 9;
-  case Op::add:
-  case Op::sub:
-    return 10;
-  case Op::mul:
-  case Op::div:
-  case Op::rem:
-    return 11;
-  case Op::neg:
-  case Op::logical_not:
-  case Op::bit_not:
-    return 12;
   default:
-    return 0;
+    return is_scalar_op(op) ? op_row(op).binds : 0;
   }
 }
 
-std::string_view spelling(Op op) {
-  switch (op) {
-#define KGEN_OP(id, arity, result, cpp, ...)                                                                           \
-  case Op::id:                                                                                                         \
-    return cpp;
-#include "ir/ops.def"
-#undef KGEN_OP
-  case Op::both:
-    return "&&";
-  case Op::either:
-    return "||";
-  default:
-    return "";
-  }
-}
+std::string_view spelling(Op op) { return op == Op::both ? "&&" : op == Op::either ? "||" : op_row(op).cpp; }
 
 std::string number_text(double value) {
   if (std::isnan(value))

@@ -4,23 +4,11 @@
 
 #include <algorithm>
 
+#include "ir/op_rows.h"
+
 namespace kgen {
 
 namespace {
-
-enum class Rule { same, real, boolean, integer };
-
-std::optional<Rule> rule_of(Op op) {
-  switch (op) {
-#define KGEN_OP(id, arity, result, ...)                                                                                \
-  case Op::id:                                                                                                         \
-    return Rule::result;
-#include "ir/ops.def"
-#undef KGEN_OP
-  default:
-    return std::nullopt;
-  }
-}
 
 class Verifier {
 public:
@@ -123,19 +111,19 @@ private:
     arguments(e, arity, arity);
     if (!ok())
       return;
-    if (e.op == Op::random || e.op == Op::random_bits) {
+    if (is_a(e.op, op::Kind::random)) {
       need(type(e, 0) == Type::i64 && type(e, 1) == Type::i64, "random of something else than i64");
       need(e.op == Op::random ? is_floating(e.type) : e.type == Type::u32, "type of random");
       return;
     }
     for (size_t i = 1; i < e.args.size(); ++i)
       need(type(e, i) == type(e, 0), "arguments of different types");
-    Rule rule = *rule_of(e.op);
-    if (rule == Rule::same || rule == Rule::real)
+    const op::Result rule = op_row(e.op).result;
+    if (rule == op::Result::same || rule == op::Result::real)
       need(e.type == type(e, 0), "result of another type than its arguments");
-    if (rule == Rule::real)
+    if (rule == op::Result::real)
       need(is_floating(e.type), "maths that is not floating");
-    if (rule == Rule::boolean)
+    if (rule == op::Result::boolean)
       need(e.type == Type::boolean, "comparison that is not bool");
   }
 

@@ -9,6 +9,7 @@
 #include "emit/print/spelling.h"
 #include "emit/text/comments.h"
 #include "emit/text/format.h"
+#include "emit/text/helpers.h"
 #include "emit/text/names.h"
 #include "emit/text/render.h"
 #include "emit/text/reuse_names.h"
@@ -217,4 +218,21 @@ TEST_CASE("huge files are laid out by their braces") {
   CHECK(out.find("\n        argument, argument") != std::string::npos);
   CHECK(out.substr(out.size() - 9) == "\n  }\n}\n}\n");
   CHECK(longest_line(out) <= kColumns);
+}
+
+TEST_CASE("names of what helpers declare are theirs, as the templates have them") {
+  const std::set<std::string> &helpers = names_of_helpers();
+  for (const char *name : {"wrapping_add", // FUNCTION int32_t wrapping_add(
+                           "for_lanes",    // inline __attribute__((always_inline)) void for_lanes(
+                           "lane_numbers", // inline Lanes<T, int(sizeof...(kLane))> lane_numbers(
+                           "kVectorBytes", // constexpr int kVectorBytes = 64;
+                           "Mask", "VectorOf", "block_fold", "RowTeam"}) {
+    CHECK_MESSAGE(helpers.count(name) == 1, name);
+    CHECK(c_name(name) == std::string(name) + "_");
+  }
+  for (const char *word : {"", "inline", "template", "T", "__attribute__", "sizeof", "return", "struct"})
+    CHECK_MESSAGE(helpers.count(word) == 0, word);
+  CHECK(c_name("beta") == "beta");
+  CHECK(c_name("start") == "start");             // of helpers that kernels do not call
+  CHECK(c_name("random_bits") == "random_bits"); // bodies refuse operations' names
 }

@@ -7,6 +7,7 @@
 
 #include "emit/target_file.h"
 #include "ir/evaluate.h"
+#include "ir/op_rows.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/index/width.h"
@@ -16,82 +17,14 @@
 namespace kgen {
 namespace {
 
-// The functions of templates/openmp/maths.h that differ for f32 and f64: sections lanes_exp_f32, lanes_exp_f64 and so
-// on.
-bool is_maths(Op op) {
-  switch (op) {
-  case Op::exp:
-  case Op::exp2:
-  case Op::expm1:
-  case Op::log:
-  case Op::log2:
-  case Op::log1p:
-  case Op::sqrt:
-  case Op::rsqrt:
-  case Op::cbrt:
-  case Op::tanh:
-  case Op::sinh:
-  case Op::cosh:
-  case Op::sigmoid:
-  case Op::erf:
-  case Op::erfinv:
-  case Op::sin:
-  case Op::cos:
-  case Op::tan:
-  case Op::atan2:
-  case Op::pow:
-    return true;
-  default:
-    return false;
-  }
-}
-
-// Operations that have a vector form of the scalar's name, in templates/openmp; "" where operators do.
+// The name of its form on vectors, in templates/openmp; "" where operators do.
 std::string vector_form(Op op) {
-  switch (op) {
-  case Op::add:
-  case Op::sub:
-  case Op::mul:
-  case Op::neg:
-  case Op::lt:
-  case Op::le:
-  case Op::gt:
-  case Op::ge:
-  case Op::eq:
-  case Op::ne:
-  case Op::bit_and:
-  case Op::bit_or:
-  case Op::bit_xor:
-  case Op::bit_not:
-  case Op::logical_not:
-  case Op::div:
-  case Op::rem:
-    return "operator";
-  case Op::shl:
-    return "shift_left";
-  case Op::shr:
-    return "shift_right";
-  case Op::min:
-    return "minimum";
-  case Op::max:
-    return "maximum";
-  case Op::abs:
-    return "absolute";
-  case Op::isnan:
-    return "is_nan";
-  case Op::isinf:
-    return "is_inf";
-  case Op::clamp:
-  case Op::sign:
-  case Op::floor:
-  case Op::ceil:
-  case Op::round:
-  case Op::trunc:
-  case Op::fma:
-    return std::string(op_name(op));
-  default:
-    return is_maths(op) ? std::string(op_name(op)) : "";
-  }
+  if (!has(op, op::lanes))
+    return "";
+  const OpRow &row = op_row(op);
+  if (row.binds > 0)
+    return op == Op::shl || op == Op::shr ? std::string(row.whole) : "operator";
+  return std::string(row.cpp[0] == '=' ? row.cpp.substr(1) : row.name);
 }
 
 } // namespace
@@ -134,16 +67,9 @@ Code LanePrinter::expression(ExprId id) {
     return inside(e, id);
   case Op::row_of:
     return row_of(e, id);
-  case Op::lt:
-  case Op::le:
-  case Op::gt:
-  case Op::ge:
-  case Op::eq:
-  case Op::ne:
-    if (const std::optional<Code> code = compared(e))
-      return *code;
-    return operation(e, id);
   default:
+    if (const std::optional<Code> code = is_comparison(e.op) ? compared(e) : std::nullopt)
+      return *code;
     return operation(e, id);
   }
 }
@@ -554,7 +480,7 @@ Code LanePrinter::vector_operation(Op op, Type type, const std::vector<Code> &ar
       helper("lanes_remainder");
     return printer_.spelling.infix(op, args);
   }
-  const char *width = !is_maths(op) ? "" : type == Type::f64 ? "_f64" : "_f32";
+  const char *width = !is_a(op, op::Kind::function) ? "" : type == Type::f64 ? "_f64" : "_f32";
   helper(op == Op::min || op == Op::max ? "extremes" : "lanes_" + form + width);
   std::string text = (!loose ? form : op == Op::min ? "lesser" : "greater") + "(";
   for (size_t i = 0; i < args.size(); ++i)

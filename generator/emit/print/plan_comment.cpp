@@ -4,6 +4,7 @@
 
 #include "emit/emitted_plan.h"
 #include "emit/target_file.h"
+#include "ir/op_rows.h"
 #include "plan/contract/contractions.h"
 #include "plan/cuda/packs.h"
 #include "plan/cut/share_lists.h"
@@ -69,9 +70,8 @@ bool does_work(const Plan &plan, const Phase &phase) {
 }
 
 bool is_arithmetic(Op op) {
-  const std::set<Op> others = {Op::lt, Op::le,          Op::gt,   Op::ge,     Op::eq,
-                               Op::ne, Op::logical_not, Op::both, Op::either, Op::choose};
-  return others.count(op) == 0;
+  const std::set<Op> others = {Op::logical_not, Op::both, Op::either, Op::choose};
+  return !is_comparison(op) && others.count(op) == 0;
 }
 
 // Those of one number together.

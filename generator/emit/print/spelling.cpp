@@ -5,59 +5,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <regex>
 
+#include "ir/op_rows.h"
 #include "support/check.h"
 
 namespace kgen {
 namespace {
 
-struct OpRow {
-  std::string_view cpp_f32, cpp_f64, cuda_f32, cuda_f64;
-};
-
-const OpRow &row(Op op) {
-  static const std::map<Op, OpRow> rows = {
-#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64, ...)                                          \
-  {Op::id, {cpp_f32, cpp_f64, cuda_f32, cuda_f64}},
-#include "ir/ops.def"
-#undef KGEN_OP
-  };
-  return rows.at(op);
-}
-
-int infix_binding(std::string_view symbol) {
-  static const std::map<std::string_view, int> bindings = {
-      {"*", binding::kMultiply}, {"/", binding::kMultiply}, {"%", binding::kMultiply}, {"+", binding::kAdd},
-      {"-", binding::kAdd},      {"<<", binding::kShift},   {">>", binding::kShift},   {"<", binding::kLess},
-      {"<=", binding::kLess},    {">", binding::kLess},     {">=", binding::kLess},    {"==", binding::kEqual},
-      {"!=", binding::kEqual},   {"&", binding::kBitAnd},   {"^", binding::kBitXor},   {"|", binding::kBitOr}};
-  auto it = bindings.find(symbol);
-  return it == bindings.end() ? 0 : it->second;
-}
-
 bool is_number(const std::string &text) {
   const size_t first = text.rfind('-', 0) == 0 ? 1 : 0;
   return text.size() > first && text.find_first_not_of("0123456789", first) == std::string::npos;
-}
-
-// Signed operations that may leave the range of their type.
-const char *wrapping(Op op) {
-  switch (op) {
-  case Op::add:
-    return "wrapping_add";
-  case Op::sub:
-    return "wrapping_subtract";
-  case Op::mul:
-    return "wrapping_multiply";
-  case Op::neg:
-    return "wrapping_negate";
-  case Op::abs:
-    return "wrapping_absolute";
-  default:
-    return nullptr;
-  }
 }
 
 } // namespace
@@ -163,11 +121,11 @@ static bool is_made_of_numbers(const std::string &text) {
 }
 
 Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool wraps) {
-  const OpRow &r = row(op);
+  const OpRow &row = op_row(op);
+  const std::string whole(row.whole);
   const bool f64 = type == Type::f64;
-  std::string_view spelling =
-      target_ == TargetKind::cuda ? (f64 ? r.cuda_f64 : r.cuda_f32) : (f64 ? r.cpp_f64 : r.cpp_f32);
-  const bool integer = is_integer(type);
+  std::string_view spelling = target_ == TargetKind::cuda ? (f64 ? row.cuda_f64 : row.cuda_f32) : row.cpp;
+  const bool integer = is_integer(type), may_wrap = whole.starts_with("wrapping_");
   auto call = [&](const std::string &name) {
     std::string text = name + "(";
     // What is made of plain numbers is an `int`: where all arguments have one type it needs its own.
@@ -181,23 +139,21 @@ Code Spelling::operation(Op op, Type type, const std::vector<Code> &args, bool w
     if (is_number(args[1].text) && args[1].text != "0" && args[1].text[0] != '-')
       return {at_least(args[0], binding::kMultiply) + " " + std::string(spelling) + " " + args[1].text,
               binding::kMultiply};
-    return call(helper(op == Op::div ? "divide" : "remainder_of"));
   }
   // Compilers warn about comparisons of a number with itself.
-  if (const int level = infix_binding(spelling);
-      integer && (level == binding::kLess || level == binding::kEqual) && args[0].text == args[1].text)
+  if (integer && is_comparison(op) && args[0].text == args[1].text)
     return {op == Op::le || op == Op::ge || op == Op::eq ? "true" : "false"};
-  if (integer && (op == Op::shl || op == Op::shr))
-    return call(helper(op == Op::shl ? "shift_left" : "shift_right"));
-  if (const char *name = wrapping(op); wraps && (type == Type::i32 || type == Type::i64) && name != nullptr) {
-    helper((type == Type::i64 ? "wrapping64" : "wrapping") + std::string(name).substr(8));
-    return call(name);
+  if (integer && !whole.empty() && !may_wrap)
+    return call(helper(whole));
+  if (may_wrap && wraps && (type == Type::i32 || type == Type::i64)) {
+    helper((type == Type::i64 ? "wrapping64" : "wrapping") + whole.substr(8));
+    return call(whole);
   }
-  if (const int level = infix_binding(spelling); level > 0 && args.size() == 2)
-    return binary(spelling, level, args);
+  if (row.binds > 0 && args.size() == 2)
+    return binary(spelling, row.binds, args);
   // A comparison of ~ of what was unsigned is taken for a mistake.
   if (op == Op::bit_not && type == Type::i32 && args[0].text.rfind("int32_t(", 0) == 0)
-    return binary("^", infix_binding("^"), {args[0], {"-1", binding::kUnary}});
+    return binary("^", binding::kBitXor, {args[0], {"-1", binding::kUnary}});
   if (args.size() == 1 && (spelling == "-" || spelling == "~" || spelling == "!")) {
     const std::string inner = at_least(args[0], binding::kUnary);
     return {std::string(spelling) + (spelling == "-" && inner[0] == '-' ? "(" + inner + ")" : inner), binding::kUnary};
@@ -221,12 +177,12 @@ Code Spelling::logical(Op op, const Code &a, const Code &b) {
 }
 
 Code Spelling::infix(Op op, const std::vector<Code> &args) const {
-  const std::string symbol(row(op).cpp_f32);
+  const std::string symbol(op_row(op).cpp);
   if (args.size() == 1) {
     const std::string inner = at_least(args[0], binding::kUnary);
     return {symbol + (symbol == "-" && inner[0] == '-' ? "(" + inner + ")" : inner), binding::kUnary};
   }
-  return binary(symbol, infix_binding(symbol), args);
+  return binary(symbol, op_row(op).binds, args);
 }
 
 Code Spelling::cast(const Code &value, Type from, Type to) {

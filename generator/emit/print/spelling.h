@@ -10,15 +10,16 @@
 
 namespace kgen {
 
+namespace binding {
+// As operations bind by their rows.
+enum { kChoose = 1, kOr, kAnd, kBitOr, kBitXor, kBitAnd, kEqual, kLess, kShift, kAdd, kMultiply, kUnary, kPrimary };
+} // namespace binding
+
 // A piece of C++ with how tightly its outermost operator binds; larger binds tighter.
 struct Code {
   std::string text;
-  int binding = 100;
+  int binding = binding::kPrimary;
 };
-namespace binding {
-constexpr int kChoose = 10, kOr = 20, kAnd = 30, kBitOr = 40, kBitXor = 42, kBitAnd = 44, kEqual = 50, kLess = 60,
-              kShift = 70, kAdd = 80, kMultiply = 90, kUnary = 95, kPrimary = 100;
-}
 // The text, in parentheses when it binds less tightly than `least`.
 std::string at_least(const Code &code, int least);
 // Text of unknown structure: bound as its loosest operator, wherever in it that stands.

@@ -1,6 +1,7 @@
 #include "emit/text/helpers.h"
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "emit/interface/header.h"
@@ -39,6 +40,42 @@ HelperSections sections_of(const Templates &templates, TargetKind target) {
     replace_all(text, "EXP_F64", cuda ? "exp" : "std::exp");
   }
   return out;
+}
+
+std::string without_template(const std::string &line) {
+  if (!line.starts_with("template <"))
+    return line;
+  int open = 0;
+  for (size_t at = line.find('<'); at < line.size(); ++at)
+    if (open += (line[at] == '<') - (line[at] == '>'); open == 0)
+      return std::string(trim(line.substr(at + 1)));
+  return "";
+}
+
+// What a line declares outside of all braces, where lines of helpers begin without blanks: `inline T name(...`,
+// `constexpr int kName = ...`, `struct Name`. Empty: nothing.
+std::string declared_by(const std::string &line) {
+  const std::string text = without_template(line);
+  if (text.empty() || !(std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_'))
+    return "";
+  std::string word;
+  bool goes_on = false, is_type = false;
+  int open = 0;
+  for (const char c : text + "\n") {
+    const bool is_part = std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+    if (open == 0 && is_part) {
+      word = goes_on ? word + c : std::string(1, c);
+    } else if (open == 0) {
+      const bool opens_type = word == "struct" || word == "class" || word == "union" || word == "using";
+      const bool ends = std::string_view("(={;").find(c) != std::string_view::npos && word != "__attribute__";
+      if (ends || (goes_on && is_type && !opens_type))
+        return word;
+      is_type = is_type || opens_type;
+    }
+    open += (c == '<' || c == '(') - (c == '>' || c == ')');
+    goes_on = is_part;
+  }
+  return "";
 }
 
 // The helpers that are the same for all sets of instructions: those of launchers, with what they need. CUDA knows no
@@ -101,6 +138,21 @@ std::string revision_of(const Templates &templates, TargetKind target) {
 } // namespace
 
 const HelperNames &helper_names(TargetKind target) { return target == TargetKind::cuda ? kCuda : kOpenmp; }
+
+const std::set<std::string> &names_of_helpers() {
+  static const std::set<std::string> names = [] {
+    std::set<std::string> out;
+    for (TargetKind target : {TargetKind::openmp, TargetKind::cuda})
+      for (const std::string &file : helper_files(target)) {
+        std::istringstream in(Templates().text(file));
+        for (std::string line; std::getline(in, line);)
+          out.insert(declared_by(line));
+      }
+    out.erase("");
+    return out;
+  }();
+  return names;
+}
 
 std::string helper_header(const Templates &templates, TargetKind target) {
   const HelperSections all = sections_of(templates, target);

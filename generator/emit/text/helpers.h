@@ -22,6 +22,8 @@ const HelperNames &helper_names(TargetKind target);
 
 // The whole text of a helper header: the same for all kernels.
 std::string helper_header(const Templates &templates, TargetKind target);
+// The functions, types and constants that the helpers of both targets declare.
+const std::set<std::string> &names_of_helpers();
 // The lines by which a file of that name includes it. `root` leads from the folder of the file to that of the header:
 // "../".
 std::string helper_include(const Templates &templates, TargetKind target, const std::string &root,

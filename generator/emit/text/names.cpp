@@ -8,36 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "emit/text/helpers.h"
+#include "ir/op_rows.h"
 #include "spec/spec.h"
 
 namespace kgen {
 namespace {
 
-// What kernels call by name: neither names of the user's nor locals may hide it.
-const std::set<std::string> kHelpers = {
-    // Functions.
-    "above", "absolute", "across", "add_product", "all_threads", "any_lane", "atomic_add", "atomic_add_bf16",
-    "atomic_add_f16", "batches_of", "below", "bits_as", "any_of_row", "block_fold", "block_scan", "block_scan_in_order",
-    "block_scan_linear", "block_scan_products", "broadcast", "by_row", "ceil_div", "choose", "column_fold",
-    "columns_of", "add_pairs", "contract", "contract_bytes", "contract_pairs", "contract_products", "each_alone",
-    "convert", "copy_bits", "divide", "each_lane", "each_row_of", "entries_after", "entries_from", "entry_within",
-    "finish_stores", "first_above", "first_below", "floor_div", "floor_mod", "fold_best", "for_lanes", "for_lanes_down",
-    "for_lines", "from_bf16", "from_f16", "from_lane", "gather", "greater", "in_lane", "in_parallel", "in_team",
-    "into_line", "is_inf", "is_last_block", "is_nan", "keep", "keeps_apart", "larger", "lesser", "load", "load_by_row",
-    "load_every", "load_field", "load_inside", "load_nearest", "load_once", "load_pack", "longest_row", "mask_of",
-    "maximum", "minimum", "multiply_add", "multiply_pairs", "note_status", "padded_bytes", "part_of_records",
-    "pick_field", "positions", "positions_as", "prefetch", "prefetch_part", "prefetch_row", "prefetch_soon",
-    "product_of", "quotient", "random_uniform", "remainder_of", "rounded", "row_at", "row_fold", "rows_of", "rsqrt",
-    "saturate", "scan_before", "scan_lanes", "scan_linear", "scan_products", "scan_threads", "share_begin", "share_of",
-    "shared_memory", "shift_left", "shift_right", "shorts", "sigmoid", "smaller", "store", "store_around",
-    "store_every", "store_fields", "store_pack", "table_at", "take", "thread_count", "thread_number", "to_bf16",
-    "to_f16", "turn_records", "turn_tile", "widened", "widened_bytes", "wrapping_absolute", "wrapping_add",
-    "wrapping_multiply", "wrapping_negate", "wrapping_subtract", "write_around",
-    // Types and numbers.
-    "AllLanes", "AlongDepth", "AlongRows", "Batches", "Cut", "CutOfBytes", "CutOfProducts", "CutOfWords", "Distances",
-    "Everywhere", "FirstLanes", "Greatest", "IntegerOf", "kBeyondCaches", "kLanes16", "kLanes32", "kLanes64", "kLanes8",
-    "kVectorBytes", "Lanes", "LanesOf", "Least", "Mask", "Plus", "Positions", "Reciprocal", "Scaled", "ShortSum",
-    "Steps", "Strided", "Span", "Times", "Until", "VectorOf"};
+// Helpers that only other helpers call, whose names specs and folds like to have.
+const std::set<std::string> kFreeHelpers = {"all_lanes", "nearest", "scaled", "start", "turned"};
 
 // Keywords of C++ and CUDA, and macros of the headers that emitted files include.
 constexpr const char *kReserved[] = {
@@ -57,21 +36,22 @@ constexpr const char *kReserved[] = {
     // Functions of <cmath> and of CUDA that a variable would hide.
     "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "signgam", "round", "max", "min", "abs", "index", "inside"};
 
-// Functions that kernels for CUDA call for operations: expf, rint.
-const std::set<std::string> &cuda_functions() {
+// What kernels call by name: neither names of the user's nor locals may hide it. Helpers that are named as operations
+// need no care, as bodies refuse their names; functions of CUDA for operations do: expf, rint.
+bool is_called(const std::string &name) {
   static const std::set<std::string> names = [] {
-    std::set<std::string> out = {
-#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64, ...) cuda_f32, cuda_f64,
-#include "ir/ops.def"
-#undef KGEN_OP
-    };
-    std::erase_if(out, [](const std::string &name) { return std::isalpha(static_cast<unsigned char>(name[0])) == 0; });
+    std::set<std::string> out = names_of_helpers();
+    for (const std::string &free : kFreeHelpers)
+      out.erase(free);
+    for (const OpRow &row : op_rows())
+      out.erase(std::string(row.name));
+    for (const OpRow &row : op_rows())
+      if (row.binds == 0 && row.cuda_f32[0] != '=')
+        out.insert({std::string(row.cuda_f32), std::string(row.cuda_f64)});
     return out;
   }();
-  return names;
+  return names.count(name) != 0;
 }
-
-bool is_called(const std::string &name) { return kHelpers.count(name) != 0 || cuda_functions().count(name) != 0; }
 
 // What emitted files use beside the names above; operands, sizes, scalars and tables of these names are renamed.
 const std::set<std::string> kUsed = {
@@ -79,34 +59,25 @@ const std::set<std::string> kUsed = {
     "stream", "workspace", "workspace_bytes", "table_status", "space", "memory", "queue", "error", "small", "entry",
     "windows", "own", "kernel", "blocks", "threads", "team", "keeps", "tiles", "in_shared", "bytes", "active", "shared",
     "item", "items", "status", "chunk", "chunks", "lane", "lanes", "tile", "tile_bytes", "ticket", "point", "part",
-    "block_threads",
     // CUDA's variables, macros and types.
     "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "OMP", "EOF", "NULL", "NAN", "INFINITY",
-    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "Best", "Distance",
-    "IN_SET", "BY_SET", "InPlace", "WindowSet", "Pack", "Tile", "Square", "Extreme", "Sum", "Aligned", "kElements",
-    "elements", "kWide", "wide", "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess", "kLineBytes",
+    "errno", "stdin", "stdout", "stderr", "linux", "unix", "typeof", "std", "main", "Index", "IN_SET", "BY_SET", "Pack",
+    "kElements", "elements", "kWide", "wide", "complex", "imaginary", "cudaStream_t", "cudaError_t", "cudaSuccess",
     "thread_bytes", "most_threads", "float2", "float4", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
     "uint16_t", "uint32_t", "uint64_t", "size_t", "ptrdiff_t", "max_align_t", "signgam",
     // Words of pragmas.
     "pragma", "unroll", "omp", "parallel", "schedule", "dynamic", "collapse", "num_threads", "simd", "critical",
     "barrier", "single", "master", "nowait", "ivdep",
     // What self-checks have beside them.
-    "Array", "Axis", "BF16", "Buffer", "Cost", "F16", "F32", "F64", "Floating", "Number", "Random", "Tally", "Whole",
-    "close_calls", "compare_array", "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
+    "Axis", "Buffer", "Cost", "F32", "F64", "Floating", "Number", "Random", "Tally", "close_calls", "compare_array",
+    "kLargest", "kName", "kUnit", "make_row_starts", "make_table", "slack",
     // Functions and types that launchers and helpers use.
-    "aligned", "arrays", "as_parameter", "check_arrays", "check_sizes", "check_workspace", "cuda_status", "kMayBeNull",
-    "kMostDims", "Memory", "SizeArgument", "status_of", "StridedArray", "StridedDims", "ColumnShape", "from",
-    "has_duplicates", "has_span", "share_memory", "can_add_up", "launch", "next_line", "workers_for", "bytes_of_team",
-    "TeamMemory", "threads_within", "combined", "join_steps", "reserve", "resized", "RowShape", "RowTeam", "row_tile",
-    "launch_rows", "scan_group", "scan_in_order", "scan_result", "shape", "shifted", "workspace_tiles", "Stored",
-    "StoredAs", "Value", "Vector", "kBytes", "kLanesOf", "kLeastBlocks", "to_stored", "to_value"};
+    "arrays", "from", "shape"};
 
 // Those that no scope may claim: words of the languages, helpers, and types and constants of kernels.
 bool is_never_free(const std::string &name) {
   static const std::set<std::string> reserved = [] {
     std::set<std::string> out(std::begin(kReserved), std::end(kReserved));
-    for (const char *name : {"reserve", "workers_for"}) // helpers of launchers, where locals of kernels become buffers
-      out.insert(name);
     std::ranges::copy_if(kUsed, std::inserter(out, out.end()), [](const std::string &used) {
       return std::ranges::any_of(used, [](unsigned char c) { return std::isupper(c) != 0; });
     });

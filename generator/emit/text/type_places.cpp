@@ -6,6 +6,7 @@
 
 #include "emit/print/spelling.h"
 #include "emit/text/code_tokens.h"
+#include "ir/op_rows.h"
 
 namespace kgen {
 namespace {
@@ -14,11 +15,9 @@ namespace {
 const std::map<std::string, std::string> &single_functions() {
   static const std::map<std::string, std::string> names = [] {
     std::map<std::string, std::string> out;
-#define KGEN_OP(id, arity, result, cpp_f32, cpp_f64, cuda_f32, cuda_f64, ...)                                          \
-  if (std::string(cuda_f32) != (cuda_f64))                                                                             \
-    out.emplace(cuda_f32, cuda_f64);
-#include "ir/ops.def"
-#undef KGEN_OP
+    for (const OpRow &row : op_rows())
+      if (row.cuda_f32 != row.cuda_f64)
+        out.emplace(row.cuda_f32, row.cuda_f64);
     return out;
   }();
   return names;

@@ -4,6 +4,7 @@
 
 #include "ir/conversions.h"
 #include "ir/evaluate.h"
+#include "ir/op_rows.h"
 
 namespace kgen {
 
@@ -72,36 +73,6 @@ bool same(const Kernel &kernel, ExprId a, ExprId b) {
 namespace {
 constexpr int kLightOperations = 6;
 constexpr int kLightReads = 3;
-
-int cost(Op op) {
-  switch (op) {
-  case Op::add:
-  case Op::sub:
-  case Op::mul:
-  case Op::neg:
-  case Op::min:
-  case Op::max:
-  case Op::abs:
-  case Op::lt:
-  case Op::le:
-  case Op::gt:
-  case Op::ge:
-  case Op::eq:
-  case Op::ne:
-  case Op::logical_not:
-  case Op::bit_and:
-  case Op::bit_or:
-  case Op::bit_xor:
-  case Op::bit_not:
-  case Op::fma:
-    return 1;
-  case Op::div:
-  case Op::sqrt:
-    return 3;
-  default:
-    return kLightOperations + 1;
-  }
-}
 } // namespace
 
 bool divides_by_number(const Kernel &kernel, const Expr &e) {
@@ -115,7 +86,7 @@ bool is_light(const Kernel &kernel, ExprId id) {
   int operations = 0, reads = 0;
   walk(kernel, id, [&](ExprId at) {
     const Op op = kernel.expr(at).op;
-    operations += is_scalar_op(op) ? cost(op) : 0;
+    operations += is_scalar_op(op) ? op_row(op).again : 0;
     reads += op == Op::read;
     return true;
   });

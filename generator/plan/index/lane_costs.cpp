@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/op_rows.h"
 #include "plan/contract/contractions.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
@@ -15,37 +16,6 @@ namespace {
 constexpr double kLanes = 8, kUnknownTrips = 256, kCallCost = 20, kGatherCost = 1.5, kStoreCost = 1.5, kLoopCost = 2,
                  kAcrossCost = 10, kVectorCalls = 2, kFarCost = 4, kNearestCost = 3, kDivisionCost = 4;
 constexpr int64_t kNearStride = 16; // elements; and rounds of a loop that is no walk
-
-bool is_costly(Op op) {
-  switch (op) {
-  case Op::add:
-  case Op::sub:
-  case Op::mul:
-  case Op::div:
-  case Op::neg:
-  case Op::min:
-  case Op::max:
-  case Op::clamp:
-  case Op::abs:
-  case Op::sign:
-  case Op::lt:
-  case Op::le:
-  case Op::gt:
-  case Op::ge:
-  case Op::eq:
-  case Op::ne:
-  case Op::logical_not:
-  case Op::bit_and:
-  case Op::bit_or:
-  case Op::bit_xor:
-  case Op::bit_not:
-  case Op::isnan:
-  case Op::isinf:
-    return false;
-  default:
-    return true;
-  }
-}
 
 } // namespace
 
@@ -92,7 +62,7 @@ double LaneAnalysis::expression_cost(ExprId id, AxisId lane, bool walks) const {
       total += lanes;
     } else if (is_scalar_op(e.op)) {
       const double calls = is_floating(e.type) && lanes > 1 ? kVectorCalls : lanes;
-      total += divides_by_number(kernel_, e) ? kDivisionCost : is_costly(e.op) ? kCallCost * calls : 1;
+      total += divides_by_number(kernel_, e) ? kDivisionCost : has(e.op, op::call) ? kCallCost * calls : 1;
     }
     return true;
   });

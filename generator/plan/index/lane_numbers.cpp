@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/op_rows.h"
 #include "plan/index/exprs.h"
 #include "plan/index/width.h"
 
@@ -63,19 +64,10 @@ bool LaneNumbers::fits(ExprId id, AxisId lane, Type type) const {
   case Op::div:
   case Op::rem:
     return divides_by_number(kernel_, e) && small(e.args[0]) && small(e.args[1]);
-  case Op::add:
-  case Op::sub:
-  case Op::mul:
-  case Op::neg:
-  case Op::abs:
-  case Op::min:
-  case Op::max:
-  case Op::bit_and:
-  case Op::bit_or:
-  case Op::bit_xor:
-    return std::all_of(e.args.begin(), e.args.end(), small);
-  default:
+  case Op::clamp: // takes no bounds of another type than its value's
     return false;
+  default:
+    return has(e.op, op::small) && std::all_of(e.args.begin(), e.args.end(), small);
   }
 }
 

@@ -4,14 +4,11 @@
 #include <vector>
 
 #include "ir/evaluate.h"
+#include "ir/op_rows.h"
 #include "plan/index/exprs.h"
 
 namespace kgen {
 namespace {
-
-bool is_comparison(Op op) {
-  return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge || op == Op::eq || op == Op::ne;
-}
 
 class KnownConditions {
 public:

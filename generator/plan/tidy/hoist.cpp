@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/op_rows.h"
 #include "ir/roles.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
@@ -92,10 +93,7 @@ private:
   }
 
   bool is_heavy(ExprId id) const {
-    static const std::set<Op> functions = {Op::exp,    Op::exp2, Op::expm1, Op::log,  Op::log2,  Op::log1p,   Op::sqrt,
-                                           Op::rsqrt,  Op::cbrt, Op::tanh,  Op::sinh, Op::cosh,  Op::sigmoid, Op::erf,
-                                           Op::erfinv, Op::sin,  Op::cos,   Op::tan,  Op::atan2, Op::pow};
-    return any_node(kernel_, id, [](const Expr &e) { return functions.count(e.op) != 0; });
+    return any_node(kernel_, id, [](const Expr &e) { return is_a(e.op, op::Kind::function); });
   }
 
   bool is_fixed(ExprId id, AxisId axis) const {

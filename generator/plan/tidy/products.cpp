@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "ir/op_rows.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 
@@ -69,22 +70,9 @@ private:
 
   // Do its arguments meet no sum in it?
   static bool rounds_itself(const Expr &e, bool stands) {
-    switch (e.op) {
-    case Op::mul:
-    case Op::div:
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge:
-    case Op::eq:
-    case Op::ne:
-      return true;
-    case Op::neg:
-    case Op::choose:
+    if (e.op == Op::neg || e.op == Op::choose)
       return stands;
-    default:
-      return false;
-    }
+    return e.op == Op::mul || e.op == Op::div || is_comparison(e.op);
   }
 
   ExprId rounded(ExprId product) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ir/evaluate.h"
+#include "ir/op_rows.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/index/lane_numbers.h"
@@ -26,23 +27,6 @@ std::optional<Type> short_type(Bounds bounds) {
     if (const Bounds all = bounds_of(type); all.low <= bounds.low && bounds.high <= all.high)
       return type;
   return std::nullopt;
-}
-
-// Are the low bits of the result made of the low bits of the arguments alone?
-bool keeps_low_bits(Op op) {
-  switch (op) {
-  case Op::add:
-  case Op::sub:
-  case Op::mul:
-  case Op::neg:
-  case Op::bit_and:
-  case Op::bit_or:
-  case Op::bit_xor:
-  case Op::bit_not:
-    return true;
-  default:
-    return false;
-  }
 }
 
 // One loop, tried on a copy of its statements. What does not fit clears `fits_`.
@@ -191,13 +175,6 @@ private:
         return same_type(e, Type::boolean);
       return converted(is_short(from) ? value(e.args[0]) : some_bits(e.args[0]), e.type);
     }
-    case Op::lt:
-    case Op::le:
-    case Op::gt:
-    case Op::ge:
-    case Op::eq:
-    case Op::ne:
-      return compares_positions(e) ? id : same_type(e, Type::boolean);
     case Op::logical_not:
       return with(e, e.type, {value(e.args[0])});
     case Op::both:
@@ -206,7 +183,9 @@ private:
     case Op::choose:
       return hangs_on_choice(e) ? refuse(id) : with(e, e.type, {value(e.args[0]), value(e.args[1]), value(e.args[2])});
     default:
-      return refuse(id);
+      if (!is_comparison(e.op))
+        return refuse(id);
+      return compares_positions(e) ? id : same_type(e, Type::boolean);
     }
   }
 
@@ -225,7 +204,7 @@ private:
     if (is_short(e.type))
       return converted(value(id), type);
     shortened_ = true;
-    if (keeps_low_bits(e.op)) {
+    if (has(e.op, op::low_bits)) {
       std::vector<ExprId> args;
       for (ExprId arg : e.args)
         args.push_back(low_bits(arg, type));
@@ -253,14 +232,8 @@ private:
       return e.op == Op::shr ? same_type(e, type)
                              : with(e, type, {low_bits(e.args[0], type), low_bits(e.args[1], type)});
     }
-    case Op::abs:
-    case Op::sign:
-    case Op::min:
-    case Op::max:
-    case Op::clamp:
-      return same_type(e, type);
     default:
-      return refuse(id);
+      return has(e.op, op::small) ? same_type(e, type) : refuse(id);
     }
   }
 

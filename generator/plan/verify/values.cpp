@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/op_rows.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 
@@ -11,9 +12,8 @@ namespace {
 
 // Operations that passes neither take apart, join, nor turn into a loop's end.
 bool is_lasting(Op op) {
-  static const std::set<Op> others = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg, Op::lt,
-                                      Op::le,  Op::gt,  Op::ge,  Op::eq,  Op::ne};
-  return is_scalar_op(op) && others.count(op) == 0;
+  static const std::set<Op> others = {Op::add, Op::sub, Op::mul, Op::fma, Op::neg};
+  return is_scalar_op(op) && !is_comparison(op) && others.count(op) == 0;
 }
 
 std::optional<Atom> atom_of(const Expr &e) {
