@@ -43,7 +43,7 @@ void CudaKernel::end_shares(const Shares &shares) {
 
 // Every thread folds its share, then the block folds the threads' results.
 void CudaKernel::block_reduction(const PlanNode &node) {
-  const std::vector<const PlanNode *> chain = chain_of(node, kMostNested, PlanNode::Order::reduction);
+  const Nest chain = nest_of(plan_, node, PlanNode::Order::reduction);
   std::vector<const PlanNode *> folds = folds_over(node);
   std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
   const Shares shares = begin_shares(folds);
@@ -57,7 +57,6 @@ void CudaKernel::block_reduction(const PlanNode &node) {
 // nothing yet, nor is it declared.
 void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result of) {
   const bool fresh = of != Result::item;
-  folds_ = true;
   const auto &[a, b] = names_.pair();
   const Type type = plan_.kernel.vars[fold.target].type;
   const std::string place = printer_.element(fold.target, {}, {}), &mine = shares.at(fold.target).mine;
@@ -66,7 +65,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     spelling().helper(team_.helper);
     const std::string folded = team_.fold + "(" + mine + ", " + combination_of(fold) + ")";
     // What is in memory is read and written by one thread, when all have come through the fold.
-    const bool memory = in_memory(fold.target);
+    const bool memory = in_memory(plan_, fold.target);
     const std::string whole =
         memory ? names_.claim_one_of("whole", {"", "_" + plan_.kernel.vars[fold.target].name}) : folded;
     if (memory)
@@ -91,7 +90,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
             b + "); });");
   if (fresh) {
     for (const auto &[var, field] : {std::pair{fold.partner, ".value"}, std::pair{fold.target, ".index"}}) {
-      const bool memory = in_memory(var);
+      const bool memory = in_memory(plan_, var);
       if (!memory && of == Result::whole && var == fold.partner)
         continue; // the best value has served
       if (!memory)
@@ -103,7 +102,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     return;
   }
   std::string wins = pair + ".index >= 0 && (" + place + " < 0 || " + better + "(" + pair + ".value, " + best + "))";
-  const bool memory = in_memory(fold.target) || in_memory(fold.partner);
+  const bool memory = in_memory(plan_, fold.target) || in_memory(plan_, fold.partner);
   if (memory) { // all threads look before one of them writes
     const std::string name = names_.claim("wins");
     out().add("const bool " + name + " = " + wins + ";");
@@ -115,50 +114,23 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     out().add("if (" + wins + ") {\n" + keeps_value + "\n" + keeps_index + "\n}");
     return;
   }
-  out().add("if (" + wins + (in_memory(fold.partner) ? " && " + team_.writer + ") " : ") ") + keeps_value);
-  out().add("if (" + wins + (in_memory(fold.target) ? " && " + team_.writer + ") " : ") ") + keeps_index);
+  out().add("if (" + wins + (in_memory(plan_, fold.partner) ? " && " + team_.writer + ") " : ") ") + keeps_value);
+  out().add("if (" + wins + (in_memory(plan_, fold.target) ? " && " + team_.writer + ") " : ") ") + keeps_index);
 }
 
 // ---- over the grid --------------------------------------------------------------------------------------------------
 
-// Can threads take the points of the whole nest one by one? All that is inside it is then a thread's own: little, or
-// loops that go across neighbours in memory, which are points of the last loop of the nest.
-bool CudaKernel::goes_by_points(const PlanNode &root) {
-  for (const Access &a : accesses_of(plan_.kernel, root))
-    if (plan_.storage[a.var].kind == Storage::Kind::worker)
-      return false;
-  const LaneAnalysis lanes(plan_);
-  const PlanNode &last = *chain_of(root, kMostNested, PlanNode::Order::reduction).back();
-  bool own = true;
-  for (const PlanNode &inside : last.body)
-    for_each_node(inside, [&](const PlanNode &n) {
-      if (n.kind == PlanNode::Kind::steps)
-        own = false;
-      if (n.kind != PlanNode::Kind::loop)
-        return;
-      const Size extent = printer_.extent_of(n.axis);
-      own = own && ((extent.is_integer() && extent.value <= plan_.decide(Decision::own_rounds)) ||
-                    lanes.crosses(n, last.axis));
-    });
-  return own;
-}
-
 // Blocks take chunks; the last of them to come combines what all have found, and does what comes next.
 void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   const PlanNode &root = phase.nodes.front();
-  const bool points = goes_by_points(root);
-  const std::vector<const PlanNode *> chain = chain_of(root, points ? kMostNested : 1, PlanNode::Order::reduction);
-  const std::string type = counted_by_arrays(chain) ? "Index" : "int64_t";
+  const bool points = phase.launch.work == Phase::Launch::Work::points, tiles = phase.launch.buffers;
+  const Nest chain = nest_of(plan_, root, PlanNode::Order::reduction, points ? kMostNested : 1);
+  const std::string type = counted_by_arrays(plan_.kernel, chain) ? "Index" : "int64_t";
   const std::string length = (type == "Index" ? "" : "int64_t{1} * ") + items_text(chain);
   const Printer::Range range = chain.size() == 1 ? printer_.range(root) : Printer::Range{"0", length};
   std::vector<PlanNode> all = root.body;
   if (next != nullptr)
     all.insert(all.end(), next->nodes.begin(), next->nodes.end());
-  const bool tiles = uses_tiles(all);
-  together_ = positions_shared(
-      points ? std::vector<PlanNode>(all.begin() + static_cast<long>(root.body.size()), all.end()) : all);
-  if (const int own = points ? positions_of(chain) : 1; own > 1)
-    together_ = together_ > 1 ? std::min(together_, own) : own;
   if (tiles)
     take_tiles(all);
   out().add("const " + type + " first = " + type + "(blockIdx.x) * chunk" +
@@ -179,15 +151,14 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   for (const PlanNode *fold : folds)
     fold_shares(*fold, shares, Result::whole);
   if (next != nullptr &&
-      std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(var); }))
+      std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(plan_, var); }))
     barrier();
   if (next != nullptr) {
-    shared_.clear();
-    find_shared(next->nodes);
+    shared_ = exchanged(plan_, printer_.scopes, next->nodes);
     phase_nodes(next->nodes);
   }
   std::string turns = length;
-  if (goes_by_groups(chain)) {
+  if (goes_by_groups(plan_, chain, together_)) {
     printer_.set_part(chain.back()->axis,
                       {"0", spelling().helper("ceil_div") + "(" + printer_.range(*chain.back()).end + ", " +
                                 std::to_string(together_) + ")"});
@@ -217,8 +188,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
 }
 
 // What the block finds in its chunk goes to the workspace.
-void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points,
-                            const std::string &type, bool tiles) {
+void CudaKernel::fold_chunk(const Phase &phase, const Nest &chain, bool points, const std::string &type, bool tiles) {
   const PlanNode &root = *chain.front();
   const std::vector<const PlanNode *> folds = folds_over(root);
   std::map<VarId, Share> places;
@@ -232,7 +202,7 @@ void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode
     const Printer::Range part{"first", "last"};
     strided(chain, chain.back()->body, &part);
   } else {
-    find_shared(root.body);
+    shared_ = exchanged(plan_, printer_.scopes, root.body);
     const std::string &v = printer_.axis_name(root.axis);
     out().add("for (" + type + " " + v + " = first; " + v + " < last; ++" + v + ") {");
     name_rows({&root});

@@ -11,6 +11,7 @@
 #include "plan/cuda/packs.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 
 namespace kgen {
 namespace {
@@ -261,41 +262,6 @@ std::string PackNeeds::condition(Spelling &spelling) const {
   return text;
 }
 
-bool CudaKernel::begins_with_access(const std::vector<const PlanNode *> &chain) {
-  const PlanNode &loop = *chain.back();
-  return loop.share == kNone ? printer_.range(loop).begin == "0"
-                             : chain.size() == 1 && loop.share_step % kMostTogether == 0;
-}
-
-// Of one nest of such loops. Elements of arrays with strides may lie apart.
-int CudaKernel::positions_of(const std::vector<const PlanNode *> &chain) {
-  const bool loops =
-      std::all_of(chain.begin(), chain.end(), [](const PlanNode *node) { return node->kind == PlanNode::Kind::loop; });
-  if (!loops || !counted_by_arrays(chain) || !begins_with_access(chain))
-    return 1;
-  const std::vector<Access> accesses = accesses_of(plan_.kernel, *chain.back());
-  const bool apart =
-      std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) { return plan_.kernel.vars[a.var].strided; });
-  return apart ? 1 : positions_together(plan_, *chain.back());
-}
-
-// How many positions a thread takes at once of the loops that the threads of a block share; 1: none of them.
-int CudaKernel::positions_shared(const std::vector<PlanNode> &list) {
-  int least = 1;
-  auto note = [&](int together) {
-    if (together > 1)
-      least = least > 1 ? std::min(least, together) : together;
-  };
-  for (const PlanNode &node : list) {
-    if (node.kind == PlanNode::Kind::loop)
-      note(positions_of(chain_of(node, node.order == PlanNode::Order::ordered ? 1 : kMostNested, node.order)));
-    else if (is_composite(node))
-      for (const auto *inner : {&node.body, &node.otherwise, &node.step})
-        note(positions_shared(*inner));
-  }
-  return least;
-}
-
 // With packs of several arrays under way, those of the next rounds would take registers from other warps.
 std::string CudaKernel::unrolled(const PlanNode &loop) const {
   constexpr size_t kFew = 2;
@@ -307,9 +273,9 @@ std::string CudaKernel::unrolled(const PlanNode &loop) const {
 }
 
 // A loop of the block's threads, each of which takes several positions at a time; false: it cannot be one.
-bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part) {
+bool CudaKernel::packed_loop(const Nest &chain, const Printer::Range *part) {
   const PlanNode &loop = *chain.back();
-  if (together_ == 1 || team_.index != Team().index || positions_of(chain) == 1)
+  if (together_ == 1 || team_.index != Team().index || positions_of(plan_, chain) == 1)
     return false;
   const std::string index = printer_.axis_name(loop.axis);
   const Printer::Range range = part != nullptr && chain.size() == 1 ? *part : printer_.range(loop);
@@ -319,7 +285,7 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
   PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_, kept_at);
   out().append(by_reciprocals(printer_, pack_names_, loop, printer_.captured([&] {
     const std::string count = std::to_string(together_);
-    const bool whole = packs.ends_with_access(printer_.extent_of(loop.axis));
+    const bool whole = packs.ends_with_access(extent_of(plan_.kernel, loop.axis));
     if (chain.size() == 1) {
       out().add(unrolled(loop) + "for (Index " + packs.first() + " = " +
                 (range.begin == "0" ? "" : range.begin + " + ") + "Index(threadIdx.x) * " + count + "; " +
@@ -358,12 +324,12 @@ void CudaKernel::packed_scans(const PlanNode &loop, const std::string &tile) {
 
 ExprId CudaKernel::zero() { return make_constant(plan_.kernel, Type::i64, 0, 0); }
 
-void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int together) {
+void CudaKernel::packed_phase(const Nest &chain) {
   const PlanNode &loop = *chain.back();
   const std::string threads = std::to_string(plan_.decide(Decision::block_threads)),
                     index = printer_.axis_name(loop.axis);
   const std::string end = at_least(code_of(printer_.range(loop).end), binding::kAdd);
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together, zero());
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero());
   const std::string groups = names_.claim("groups");
   out().add("const Index item = Index(blockIdx.x) * " + threads + " + Index(threadIdx.x);");
   std::string items = groups;
@@ -385,7 +351,7 @@ void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int to
   packs.print(end, false);
   const std::string &ceil_div = spelling().helper("ceil_div");
   Launch launch{ceil_div + "(" + items + ", " + threads + ")"};
-  launch.together = together;
+  launch.together = together_;
   launch.prepare = "const int64_t " + groups + " = " + ceil_div + "(" + end + ", elements);\n";
   finish(launch);
 }

@@ -17,7 +17,7 @@ void CudaKernel::block_scans(const PlanNode &loop) {
   std::vector<const PlanNode *> folds = folds_over(loop);
   std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
   const Shares shares = begin_shares(folds);
-  const bool packed = together_ > 1 && positions_of({&loop}) > 1;
+  const bool packed = together_ > 1 && positions_of(plan_, {&loop}) > 1;
   const std::string &index = printer_.axis_name(loop.axis), &tile = pack_names_.of(index, "_tile");
   const Printer::Range range = printer_.range(loop);
   const bool plain = range.begin == "0" || loop.share != kNone;
@@ -114,7 +114,6 @@ std::vector<LoopPiece> CudaKernel::scan_pieces(const PlanNode &loop, int togethe
   finish(true);
   for (const auto &[var, name] : kept)
     printer_.rename(var, name);
-  folds_ = true; // the scans use the same memory
   if (!declarations.text.empty())
     pieces.insert(pieces.begin(), declarations);
   return pieces;
@@ -134,7 +133,7 @@ CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, cons
                                         const std::string &takes_part) {
   Scanned out;
   const bool packed = together > 1, wanted = node.partner != kNone, // or only the last total
-      memory = wanted && in_memory(node.partner), regroups = LaneAnalysis(plan_).regroups(node);
+      memory = wanted && in_memory(plan_, node.partner), regroups = LaneAnalysis(plan_).regroups(node);
   const Type type = plan_.kernel.vars[node.target].type;
   const std::string c_type = Spelling::arithmetic(type), result = printer_.name(wanted ? node.partner : node.target),
                     base = result.substr(0, result.find('[')), here = packed ? "[" + position + "]" : "",

@@ -101,7 +101,7 @@ private:
 
 } // namespace
 
-void CudaKernel::tiled_phase(const std::vector<const PlanNode *> &chain, const Crossing &crossing) {
+void CudaKernel::tiled_phase(const Nest &chain, const Crossing &crossing) {
   const PlanNode &loop = *chain.back();
   const std::string side = std::to_string(crossing.side);
   TilePrinter tiles(printer_, names_, loop, crossing);

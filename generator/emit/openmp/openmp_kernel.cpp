@@ -13,6 +13,7 @@
 #include "emit/text/reuse_names.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 #include "plan/index/uses.h"
 #include "support/text.h"
 
@@ -169,7 +170,7 @@ private:
     const PlanNode *node = &phase.nodes.front();
     for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
       // Loops can be collapsed while their ranges do not depend on those outside.
-      if (i > 0 && printer_.depends_on(*node, chain))
+      if (i > 0 && depends_on(printer_.kernel, *node, chain))
         break;
       chain.push_back(node);
       if (takes_lanes(*node))
@@ -439,7 +440,7 @@ private:
       return loop.kind == PlanNode::Kind::loop && loop.order == PlanNode::Order::reduction && loop.parts == 0 &&
              plan_.kernel.axes[loop.axis].ragged == kNone && printer_.range(loop).begin == "0" && loop.share == kNone;
     };
-    return plain(root) && plain(inner) && !printer_.depends_on(inner, {&root}) ? &inner : nullptr;
+    return plain(root) && plain(inner) && !depends_on(printer_.kernel, inner, {&root}) ? &inner : nullptr;
   }
 
   // The body of `root` for one piece of the loop inside of it.

@@ -10,6 +10,7 @@
 #include "ir/evaluate.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 #include "plan/index/width.h"
 #include "plan/program/known.h"
 #include "plan/tidy/products.h"
@@ -451,7 +452,7 @@ std::string Printer::bytes_text(const std::set<VarId> &arrays) {
     const Var &v = kernel.vars[var];
     Size elements = Size::integer(1);
     for (size_t d = 0; d < v.dims.size(); ++d)
-      if (d + 1 == v.dims.size() || !is_packed_row(v, d + 1))
+      if (d + 1 == v.dims.size() || !is_packed_row(kernel, v, d + 1))
         elements = Size::make(Size::Op::multiply, {elements, v.dims[d].extent});
     by_elements[at_least(size(elements), binding::kMultiply)] += bytes_of(v.type);
   }

@@ -80,12 +80,9 @@ public:
   const std::string &counter(const PlanNode &loop) const;
   Range counted_range(const PlanNode &loop);
   Code trips(const PlanNode &loop);
-  bool depends_on(const PlanNode &loop, const std::vector<const PlanNode *> &outer); // does its range?
   void open(const PlanNode &loop);
   // What stands between two phases, of which either may be none: those under one condition stand together.
   std::string between(const Phase *before, const Phase *after);
-  // Is this the dimension of rows of different lengths, packed one after the other?
-  bool is_packed_row(const Var &var, size_t dim) const;
   // Opens a loop over parts of the loop's range; returns the part at hand.
   Range open_parts(const PlanNode &loop, const Range &whole, const std::string &length, const std::string &from = "");
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
@@ -118,7 +115,6 @@ public:
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
   std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
   Code position(AxisId axis); // within the step's window
-  Size extent_of(AxisId axis) const;
   Size room_of(AxisId axis) const; // positions that a buffer must hold
   Code room_text(AxisId axis);     // the same, of the part at hand where the loops around go over parts
   std::string buffer_elements(VarId var);
@@ -185,7 +181,6 @@ private:
   std::pair<std::string, std::string> within(const Code &coordinate, const Coordinate *given, const Size &start,
                                              const Size &block, const Size &extent);
   std::string coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords);
-  Size origin(AxisId axis) const;
   bool counts_rows(GridId grid) const;
   static Size written(std::string text); // stands for itself
   Size step_count(GridId grid) const;
