@@ -176,6 +176,7 @@ struct Plan {
   std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;
   std::vector<FollowedTotal> followed;
+  ExprId zero = kNone;            // CUDA: the constant, where structures begin
   AxisSet shares;                 // axes that the plan has added: which share of a fold's rounds
   std::vector<std::string> notes; // why, for `explain`
 

@@ -92,6 +92,8 @@ private:
     line(0, head + thread_words(plan_, p) + kept_words(plan_, p) + condition_words(plan_, p));
     for (const PlanNode &n : p.nodes)
       node(n, 1);
+    if (const std::string words = launch_words(plan_, p); !words.empty())
+      line(1, words);
   }
 
   void list(const std::vector<PlanNode> &nodes, int depth) {

@@ -98,9 +98,9 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
     break;
   }
   // One value for all threads: each computes it for itself; memory is written by one of them.
-  const bool memory = node.target != kNone && (in_memory(plan_, node.target) || pending_.count(node.target) != 0);
+  const bool memory = node.target != kNone && (in_memory(node.target) || pending_.count(node.target) != 0);
   PlanNode written = node;
-  if (memory && node.kind == PlanNode::Kind::fold_init && node.partner != kNone && !in_memory(plan_, node.partner)) {
+  if (memory && node.kind == PlanNode::Kind::fold_init && node.partner != kNone && !in_memory(node.partner)) {
     printer_.start(node.partner, siblings); // each thread has its own
     written.partner = kNone;
   }

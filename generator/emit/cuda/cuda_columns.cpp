@@ -41,7 +41,7 @@ void CudaKernel::list_of_folds(const std::vector<PlanNode> &body, const PlanNode
         for (size_t start : starts)
           block_node(body[start], body);
       });
-    } else if (before && body[i].kind == PlanNode::Kind::fold_init && in_memory(plan_, body[i].target)) {
+    } else if (before && body[i].kind == PlanNode::Kind::fold_init && in_memory(body[i].target)) {
       starts.push_back(i);
     } else {
       block_node(body[i], body);
@@ -111,7 +111,7 @@ void CudaKernel::split_loop(const PlanNode &node, const std::function<void()> &p
   print_starts();
   for (const PlanNode *fold : folds) {
     const std::string place = printer_.element(fold->target, {}, {});
-    out().add((in_memory(plan_, fold->target) ? "if (" + team_.writer + ") " : "") + place + " = " +
+    out().add((in_memory(fold->target) ? "if (" + team_.writer + ") " : "") + place + " = " +
               printer_.combined(*fold, place, {shares.at(fold->target).mine}).text + ";");
   }
 }

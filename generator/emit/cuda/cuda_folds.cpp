@@ -27,9 +27,8 @@ CudaKernel::Shares CudaKernel::begin_shares(const std::vector<const PlanNode *> 
       out().add(Spelling::arithmetic(type) + " " + mine + " = " +
                 (var == fold->target ? spelling().identity(fold->monoid, type) : spelling().constant(type, 0, 0)) +
                 ";");
-      shares[var] = {whole, mine, plan_.storage[var].kind};
       printer_.rename(var, mine);
-      plan_.storage[var].kind = Storage::Kind::scalar;
+      shares[var] = {whole, mine, printer_.own.insert(var).second};
     }
   return shares;
 }
@@ -37,7 +36,8 @@ CudaKernel::Shares CudaKernel::begin_shares(const std::vector<const PlanNode *> 
 void CudaKernel::end_shares(const Shares &shares) {
   for (const auto &[var, share] : shares) {
     printer_.rename(var, share.whole);
-    plan_.storage[var].kind = share.kind;
+    if (share.begins)
+      printer_.own.erase(var);
   }
 }
 
@@ -65,7 +65,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     spelling().helper(team_.helper);
     const std::string folded = team_.fold + "(" + mine + ", " + combination_of(fold) + ")";
     // What is in memory is read and written by one thread, when all have come through the fold.
-    const bool memory = in_memory(plan_, fold.target);
+    const bool memory = in_memory(fold.target);
     const std::string whole =
         memory ? names_.claim_one_of("whole", {"", "_" + plan_.kernel.vars[fold.target].name}) : folded;
     if (memory)
@@ -90,7 +90,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
             b + "); });");
   if (fresh) {
     for (const auto &[var, field] : {std::pair{fold.partner, ".value"}, std::pair{fold.target, ".index"}}) {
-      const bool memory = in_memory(plan_, var);
+      const bool memory = in_memory(var);
       if (!memory && of == Result::whole && var == fold.partner)
         continue; // the best value has served
       if (!memory)
@@ -102,7 +102,7 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     return;
   }
   std::string wins = pair + ".index >= 0 && (" + place + " < 0 || " + better + "(" + pair + ".value, " + best + "))";
-  const bool memory = in_memory(plan_, fold.target) || in_memory(plan_, fold.partner);
+  const bool memory = in_memory(fold.target) || in_memory(fold.partner);
   if (memory) { // all threads look before one of them writes
     const std::string name = names_.claim("wins");
     out().add("const bool " + name + " = " + wins + ";");
@@ -114,8 +114,8 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
     out().add("if (" + wins + ") {\n" + keeps_value + "\n" + keeps_index + "\n}");
     return;
   }
-  out().add("if (" + wins + (in_memory(plan_, fold.partner) ? " && " + team_.writer + ") " : ") ") + keeps_value);
-  out().add("if (" + wins + (in_memory(plan_, fold.target) ? " && " + team_.writer + ") " : ") ") + keeps_index);
+  out().add("if (" + wins + (in_memory(fold.partner) ? " && " + team_.writer + ") " : ") ") + keeps_value);
+  out().add("if (" + wins + (in_memory(fold.target) ? " && " + team_.writer + ") " : ") ") + keeps_index);
 }
 
 // ---- over the grid --------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   for (const PlanNode *fold : folds)
     fold_shares(*fold, shares, Result::whole);
   if (next != nullptr &&
-      std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(plan_, var); }))
+      std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(var); }))
     barrier();
   if (next != nullptr) {
     shared_ = exchanged(plan_, printer_.scopes, next->nodes);
@@ -169,6 +169,7 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   Launch launch{"chunks"};
   launch.tiles = tiles;
   launch.items = larger + "(" + turns + ", 1)"; // the last block does what comes next, also where it is the only one
+  launch.known = !asks_tables(plan_.kernel, chain);
   launch.folds = launch.shared = true;
   launch.chunk = type;
   launch.together = together_;
@@ -194,8 +195,7 @@ void CudaKernel::fold_chunk(const Phase &phase, const Nest &chain, bool points, 
   std::map<VarId, Share> places;
   for (VarId var : phase.partials) {
     const std::string name = printer_.name(var);
-    places[var] = {name, names_.claim(name, "_part"), plan_.storage[var].kind};
-    plan_.storage[var].kind = Storage::Kind::scalar;
+    places[var] = {name, names_.claim(name, "_part"), printer_.own.insert(var).second};
   }
   const Shares shares = begin_shares(folds);
   if (points) {
@@ -203,6 +203,7 @@ void CudaKernel::fold_chunk(const Phase &phase, const Nest &chain, bool points, 
     strided(chain, chain.back()->body, &part);
   } else {
     shared_ = exchanged(plan_, printer_.scopes, root.body);
+    std::erase_if(shared_, [&](VarId var) { return !in_memory(var); });
     const std::string &v = printer_.axis_name(root.axis);
     out().add("for (" + type + " " + v + " = first; " + v + " < last; ++" + v + ") {");
     name_rows({&root});

@@ -1,8 +1,8 @@
-// Three mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
-// item_per_block: the threads of a block walk the statements of one item together; parallel loops are strided over the
-// threads, reductions end in a fold over the block, scans go in tiles, other ordered loops are run by one thread.
-// Barriers stand where memory that one statement writes is touched by another. item_per_column: both, one along each
-// side of the block.
+// Kernels by their phases' launches. A thread an item: neighbouring threads take neighbouring work items, each runs the
+// rest alone. A block an item: the threads of a block walk the statements of one item together; parallel loops are
+// strided over the threads, reductions end in a fold over the block, scans go in tiles, other ordered loops are run by
+// one thread. Barriers stand where memory that one statement writes is touched by another. Columns: both, one along
+// each side of the block.
 #include "emit/cuda/cuda_kernel.h"
 
 #include <algorithm>
@@ -223,6 +223,7 @@ void CudaKernel::print_phase(size_t index) {
   printer_.lines = Lines();
   printer_.clear_parts();
   together_ = phase.launch.together;
+  doubles_ = makes_doubles(plan_.kernel, phase.nodes);
   pack_needs_ = {};
   printer_.named.clear();
   lengths_.clear();
@@ -230,8 +231,9 @@ void CudaKernel::print_phase(size_t index) {
   if (phase.kind == Phase::Kind::serial)
     return block_phase(phase, {});
   if (phase.kind == Phase::Kind::chunked) {
-    const bool next = index + 1 < plan_.phases.size() && plan_.phases[index + 1].kind == Phase::Kind::serial;
-    return chunked_phase(phase, next ? &plan_.phases[index + 1] : nullptr);
+    const Phase *const next = phase_behind(plan_, index);
+    doubles_ = doubles_ || (next != nullptr && makes_doubles(plan_.kernel, next->nodes));
+    return chunked_phase(phase, next);
   }
   const Nest items = items_of(plan_, phase);
   switch (phase.launch.work) {
@@ -375,6 +377,7 @@ void CudaKernel::block_phase(const Phase &phase, const Nest &chain) {
   }
   launch.tiles = tiles;
   launch.items = items;
+  launch.known = !asks_tables(plan_.kernel, chain);
   launch.folds = phase.launch.folds;
   launch.strides = !chain.empty() && !rows;
   launch.together = together_;
@@ -436,11 +439,10 @@ void CudaKernel::finish(const Launch &launch) {
     const std::string field = base.substr(name_.size() + 1) + "_tiles";
     offsets_.push_back({field, "", Type::u8, true});
     const std::string most = std::to_string(plan_.decide(Decision::tile_blocks));
-    const bool known = launch.items.find('[') == std::string::npos; // tables are not there yet
     offsets_.back().count = spelling().helper("workspace_tiles") + "(" + bytes + ", " +
                             std::to_string(plan_.decide(Decision::shared_tile_bytes)) + ", " +
                             (launch.items == "1" ? "1"
-                             : known             ? spelling().helper("smaller") + "(" + launch.items + ", " + most + ")"
+                             : launch.known      ? spelling().helper("smaller") + "(" + launch.items + ", " + most + ")"
                                                  : most) +
                             ")";
     add("char* tiles", "tiles");
@@ -472,10 +474,10 @@ void CudaKernel::finish(const Launch &launch) {
   const std::string most =
       std::to_string(launch.shared ? int64_t{kMostBlockThreads} : plan_.decide(Decision::block_threads));
   // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
-  const std::string bounds = !launch.slots.empty() ? most + ", 1"
-                             : launch.shared       ? most + ", " + spelling().helper("kLeastBlocks") + "<" +
-                                                   (words.count("double") != 0 ? "double" : "float") + ">"
-                                             : most;
+  const std::string bounds =
+      !launch.slots.empty() ? most + ", 1"
+      : launch.shared ? most + ", " + spelling().helper("kLeastBlocks") + "<" + (doubles_ ? "double" : "float") + ">"
+                      : most;
   if (!launch.slots.empty()) // the launch adds them
     parameters += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +

@@ -92,13 +92,14 @@ private:
     std::string slots = {};   // a team shares a row: where its blocks meet
     bool columns = false;     // a shape of columns
     std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
-    std::string items = {};   // by the sizes: so many blocks at most have work; for tiles
+    std::string items = {};   // so many blocks at most have work; for tiles
+    bool known = true;        // by sizes alone
   };
 
   // What each thread has of a fold, while it goes through its share of a loop.
   struct Share {
     std::string whole, mine; // names
-    Storage::Kind kind;
+    bool begins = true;      // or has the thread had one already
   };
   using Shares = std::map<VarId, Share>;
   // The threads that share a work item: how one of them knows its place, and which writes what all have.
@@ -110,7 +111,6 @@ private:
   void thread_phase(const Nest &chain);
   std::string unrolled(const PlanNode &loop) const;
   bool packed_loop(const Nest &chain, const Printer::Range *part);
-  ExprId zero();
   void packed_phase(const Nest &chain);
   void tiled_phase(const Nest &chain, const Crossing &crossing);
   void block_phase(const Phase &phase, const Nest &chain);
@@ -142,6 +142,7 @@ private:
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
   void rounds_of_block(const PlanNode &loop);
+  bool in_memory(VarId var) const { return printer_.own.count(var) == 0 && kgen::in_memory(plan_, var); }
   Shares begin_shares(const std::vector<const PlanNode *> &folds);
   void end_shares(const Shares &shares);
   enum class Result { item, chunk, whole };
@@ -184,7 +185,7 @@ private:
   const Function &function_;
   Statuses &statuses_;
   std::string name_;
-  Plan plan_;
+  const Plan plan_;
   Names names_;
   Printer printer_;
   std::vector<Offset> offsets_;
@@ -202,6 +203,7 @@ private:
   PackNames pack_names_;
   PackNeeds pack_needs_;                                   // of the kernel being printed
   int together_ = 1;                                       // positions that a thread of it takes at once, where it can
+  bool doubles_ = false;                                   // does it make numbers in double precision
   std::set<VarId> pending_;                                // folds that go on over the rows of a block
   std::vector<std::pair<std::string, std::string>> spare_; // variables that may not be needed, with their declarations
   std::vector<std::string> lengths_;                       // of the loops that its threads share, for the host

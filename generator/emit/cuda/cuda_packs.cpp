@@ -34,9 +34,9 @@ Size unknown_factors(const Size &size) {
 // Prints the loads, the loop over the positions of a thread, and the stores.
 class PackPrinter {
 public:
-  PackPrinter(Printer &printer, PackNames &names, PackNeeds &needs, const PlanNode &loop, int together, ExprId zero,
+  PackPrinter(Printer &printer, PackNames &names, PackNeeds &needs, const PlanNode &loop, int together,
               KeptRow *kept = nullptr, const std::string &kept_at = "")
-      : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), zero_(zero), kept_(kept),
+      : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), kept_(kept),
         shared_(kept != nullptr), kept_at_(kept_at), count_(shared_ ? std::to_string(together) : "kElements"),
         lanes_(printer.plan), index_(printer.axis_name(loop.axis)), first_(names.of(index_, "_first")),
         i_(names.of("i")), remaining_(names.of("remaining")) {
@@ -113,7 +113,7 @@ private:
   // The elements of the access, for all positions of the thread, have a variable from now on.
   void hold(VarId var, const std::vector<Coordinate> &coords, const std::string &guard, bool load) {
     const auto access = packed_access(printer_.plan, lanes_, var, coords, loop_.axis);
-    if (!access || mentions_word(guard, index_))
+    if (!access || may_leave_along(printer_.kernel, printer_.kernel.vars[var], coords, loop_.axis))
       return;
     const std::string place = printer_.element(var, coords, {});
     printer_.rename_axis(loop_.axis, first_);
@@ -155,7 +155,7 @@ private:
   std::string start_of(VarId var, std::vector<Coordinate> coords, const PackedAccess &access) {
     for (Coordinate &c : coords)
       if (std::find(access.inner.begin(), access.inner.end(), c.axis) != access.inner.end())
-        c.value = zero_;
+        c.value = printer_.plan.zero;
     return printer_.element(var, coords, {});
   }
 
@@ -185,7 +185,6 @@ private:
   PackNeeds &needs_;
   const PlanNode &loop_;
   const int together_;
-  const ExprId zero_;
   KeptRow *const kept_;
   const bool shared_;         // by a block: `kWide` says whether accesses are wide, the positions stay
   const std::string kept_at_; // where the positions are in what is kept of a row
@@ -282,7 +281,7 @@ bool CudaKernel::packed_loop(const Nest &chain, const Printer::Range *part) {
   const std::string end = at_least(code_of(range.end), binding::kAdd);
   const std::string kept_at = chain.size() == 1 ? pack_names_.of(index, "_first") + " - first"
                                                 : "(point - first) * " + std::to_string(together_);
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_, kept_at);
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, &kept_, kept_at);
   out().append(by_reciprocals(printer_, pack_names_, loop, printer_.captured([&] {
     const std::string count = std::to_string(together_);
     const bool whole = packs.ends_with_access(extent_of(plan_.kernel, loop.axis));
@@ -315,21 +314,19 @@ bool CudaKernel::packed_loop(const Nest &chain, const Printer::Range *part) {
 
 // The tiles of a scan, of which a thread takes several positions.
 void CudaKernel::packed_scans(const PlanNode &loop, const std::string &tile) {
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_);
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, &kept_);
   out().add("const Index " + packs.first() + " = " + tile + " + Index(threadIdx.x) * " + std::to_string(together_) +
             ";");
   packs.print(at_least(code_of(printer_.range(loop).end), binding::kAdd), false, // threads may lie beyond the tile
               [&] { return scan_pieces(loop, together_, packs.position(), printer_.takes_part); });
 }
 
-ExprId CudaKernel::zero() { return make_constant(plan_.kernel, Type::i64, 0, 0); }
-
 void CudaKernel::packed_phase(const Nest &chain) {
   const PlanNode &loop = *chain.back();
   const std::string threads = std::to_string(plan_.decide(Decision::block_threads)),
                     index = printer_.axis_name(loop.axis);
   const std::string end = at_least(code_of(printer_.range(loop).end), binding::kAdd);
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero());
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_);
   const std::string groups = names_.claim("groups");
   out().add("const Index item = Index(blockIdx.x) * " + threads + " + Index(threadIdx.x);");
   std::string items = groups;

@@ -133,7 +133,7 @@ CudaKernel::Scanned CudaKernel::scan_of(const PlanNode &node, int together, cons
                                         const std::string &takes_part) {
   Scanned out;
   const bool packed = together > 1, wanted = node.partner != kNone, // or only the last total
-      memory = wanted && in_memory(plan_, node.partner), regroups = LaneAnalysis(plan_).regroups(node);
+      memory = wanted && in_memory(node.partner), regroups = LaneAnalysis(plan_).regroups(node);
   const Type type = plan_.kernel.vars[node.target].type;
   const std::string c_type = Spelling::arithmetic(type), result = printer_.name(wanted ? node.partner : node.target),
                     base = result.substr(0, result.find('[')), here = packed ? "[" + position + "]" : "",

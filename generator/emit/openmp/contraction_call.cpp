@@ -13,8 +13,9 @@ namespace {
 // computed by single threads, each its own part, where that is enough for them.
 size_t countable(const std::vector<const PlanNode *> &loops, Printer &printer) {
   size_t count = 0;
-  while (count < loops.size() && printer.counted_range(*loops[count]).begin == "0" &&
-         !depends_on(printer.kernel, *loops[count], {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(count)}))
+  while (
+      count < loops.size() && printer.counted_range(*loops[count]).begin == "0" &&
+      !depends_on(printer.kernel, *loops[count], {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(count)}))
     ++count;
   return count;
 }

@@ -15,6 +15,7 @@
 #include "plan/index/exprs.h"
 #include "plan/index/ranges.h"
 #include "plan/index/uses.h"
+#include "plan/place/storage.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -36,10 +37,6 @@ public:
   }
 
   bool needs_workspace() const { return !buffers_.empty() || has(Phase::Kind::chunked) || contracts(); }
-  // Has each thread memory of its own?
-  bool has_team() const {
-    return contracts() || std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
-  }
   const std::string &name() const { return name_; }
   const Names &names() const { return names_; }
 
@@ -60,7 +57,7 @@ public:
                                                     : ".thread_bytes(false)";
       out.add(panels.own, panels.cut + own, "1", true);
     }
-    if (has_team())
+    if (threads_have_memory(plan_))
       out.add_team(pieces_);
     return out.text(name());
   }
@@ -77,7 +74,7 @@ public:
       names.push_back(a.name);
     if (needs_workspace())
       parameters += workspace_parameters(name()), names.insert(names.end(), {"space", "workspace"});
-    if (has_team())
+    if (threads_have_memory(plan_))
       parameters += ", int64_t threads", names.push_back("threads");
     body = derived_declarations(printer_, head + body) + head + body;
     return "void " + name() + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n";
@@ -583,7 +580,7 @@ OpenmpFunction openmp_function(const std::string &name, const Function &function
   out.text = std::move(texts[0]);
   if (kernel.needs_workspace())
     out.workspace = std::move(texts[1]);
-  out.has_team = kernel.has_team();
+  out.has_team = threads_have_memory(plan);
   return out;
 }
 

@@ -206,14 +206,14 @@ std::string Printer::storage_type(VarId id) const {
 
 Code Printer::read(const Expr &e, ExprId) {
   const Var &var = kernel.vars[e.ref];
-  const Storage &storage = plan.storage[e.ref];
+  const Storage::Kind kind = kind_of(e.ref);
   const bool as_bits = std::exchange(as_bits_, false); // coordinates are numbers
-  if (storage.kind == Storage::Kind::scalar)
+  if (kind == Storage::Kind::scalar)
     return {element(e.ref, {}, {})};
   std::vector<std::pair<std::string, std::string>> checks;
   std::string place;
   double outside = 0;
-  if (storage.kind == Storage::Kind::argument) {
+  if (kind == Storage::Kind::argument) {
     place = argument_element(e.ref, index_text(e.ref, e.coords, e.safe ? nullptr : &checks));
     outside = var.outside;
   } else {

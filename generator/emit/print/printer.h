@@ -114,7 +114,7 @@ public:
 
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
   std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
-  Code position(AxisId axis); // within the step's window
+  Code position(AxisId axis);      // within the step's window
   Size room_of(AxisId axis) const; // positions that a buffer must hold
   Code room_text(AxisId axis);     // the same, of the part at hand where the loops around go over parts
   std::string buffer_elements(VarId var);
@@ -133,7 +133,11 @@ public:
   // Elements of arrays that are in registers: "x[n]" -> what holds it.
   std::map<std::string, std::string> held;
   std::map<std::string, std::string>
-      named;               // where rows begin and how long they are: the text -> a variable of that value
+      named;           // where rows begin and how long they are: the text -> a variable of that value
+  std::set<VarId> own; // of each thread, wherever the plan has what they become
+  Storage::Kind kind_of(VarId var) const {
+    return own.count(var) != 0 ? Storage::Kind::scalar : plan.storage[var].kind;
+  }
   std::set<VarId> by_lane; // vectors of which one lane is meant, whose number is `lane`
   std::string takes_part;  // the condition under which the point takes part in folds; empty: it does
   // What must hold for the element to be inside; empty: nothing.

@@ -161,9 +161,9 @@ std::string Printer::guard(VarId var, const std::vector<Coordinate> &coords) {
 std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices) {
   const Var &var = kernel.vars[id];
   const Storage &storage = plan.storage[id];
-  if (storage.kind == Storage::Kind::argument)
+  if (kind_of(id) == Storage::Kind::argument)
     return argument_element(id, index_text(id, coords, nullptr));
-  if (storage.kind == Storage::Kind::scalar)
+  if (kind_of(id) == Storage::Kind::scalar)
     return var_names_[id] + lane_of(id);
   Code linear{""};
   const auto is_number = [](const std::string &text) {

@@ -27,7 +27,7 @@ Printer::Range Printer::range(const PlanNode &loop) {
 }
 
 bool Printer::starts_here(VarId var, const std::vector<PlanNode> &siblings) {
-  if (plan.storage[var].kind != Storage::Kind::scalar || declared_[var])
+  if (kind_of(var) != Storage::Kind::scalar || declared_[var])
     return false;
   const std::vector<PlanNode> *list = scopes.of(var).list;
   if (list != nullptr)

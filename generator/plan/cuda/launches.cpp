@@ -6,6 +6,7 @@
 #include "plan/cuda/packs.h"
 #include "plan/cuda/rows.h"
 #include "plan/index/access.h"
+#include "plan/index/exprs.h"
 
 namespace kgen {
 namespace {
@@ -37,7 +38,7 @@ public:
     if (!is_kernel(plan_, index))
       return {};
     if (phase.kind == Phase::Kind::chunked)
-      return chunks(phase, index + 1 < plan_.phases.size() ? &plan_.phases[index + 1] : nullptr);
+      return chunks(phase, phase_behind(plan_, index));
     if (phase.kind == Phase::Kind::serial)
       return block(phase.nodes, false);
     const Nest items = items_of(plan_, phase);
@@ -103,8 +104,6 @@ private:
   // The last block does what comes next.
   Launch chunks(const Phase &phase, const Phase *next) const {
     const PlanNode &root = phase.nodes.front();
-    if (next != nullptr && next->kind != Phase::Kind::serial)
-      next = nullptr;
     Launch launch;
     const bool points = goes_by_points(plan_, root);
     launch.work = points ? Launch::Work::points : Launch::Work::rounds;
@@ -129,6 +128,7 @@ void make_launches(Plan &plan) {
   for (Phase &phase : plan.phases)
     leave_to_blocks(plan, phase);
   plan.storage = places_in_blocks(plan);
+  plan.zero = make_constant(plan.kernel, Type::i64, 0, 0);
   const LaunchMaker maker(plan);
   for (size_t i = 0; i < plan.phases.size(); ++i)
     plan.phases[i].launch = maker.of(i);

@@ -4,6 +4,7 @@
 
 #include "plan/cuda/packs.h"
 #include "plan/index/access.h"
+#include "plan/index/exprs.h"
 #include "plan/index/ranges.h"
 
 namespace kgen {
@@ -25,6 +26,11 @@ Nest nest_of(const Plan &plan, const PlanNode &root, PlanNode::Order order, int 
 
 Nest items_of(const Plan &plan, const Phase &phase) {
   return nest_of(plan, phase.nodes.front(), PlanNode::Order::parallel, phase.split);
+}
+
+const Phase *phase_behind(const Plan &plan, size_t chunked) {
+  const bool serial = chunked + 1 < plan.phases.size() && plan.phases[chunked + 1].kind == Phase::Kind::serial;
+  return serial && plan.phases[chunked].kind == Phase::Kind::chunked ? &plan.phases[chunked + 1] : nullptr;
 }
 
 AxisSet axes_of(const Nest &nest) {
@@ -65,6 +71,28 @@ std::optional<Size> turns_of(const Kernel &kernel, const PlanNode &loop) {
 
 bool host_counts(const Kernel &kernel, const Nest &nest) {
   return std::all_of(nest.begin(), nest.end(), [&](const PlanNode *loop) { return turns_of(kernel, *loop); });
+}
+
+bool asks_tables(const Kernel &kernel, const Nest &nest) {
+  const auto is_entry = [](const Size &s) { return s.op == Size::Op::table; };
+  return std::any_of(nest.begin(), nest.end(), [&](const PlanNode *loop) {
+    if (loop->kind != PlanNode::Kind::loop)
+      return any_node(kernel.grid[loop->grid].size, is_entry);
+    const LoopBounds bounds = bounds_of(kernel, *loop);
+    return bounds.to_row || any_node(bounds.begin, is_entry) || any_node(bounds.end, is_entry);
+  });
+}
+
+bool makes_doubles(const Kernel &kernel, const std::vector<PlanNode> &list) {
+  bool found = false;
+  for (const PlanNode &root : list)
+    for_each_node(root, [&](const PlanNode &n) {
+      for (VarId var : {n.target, n.partner})
+        found = found || (var != kNone && kernel.vars[var].type == Type::f64);
+      for (ExprId id : expressions_of(n))
+        found = found || any_node(kernel, id, [](const Expr &e) { return e.op == Op::cast && e.type == Type::f64; });
+    });
+  return found;
 }
 
 namespace {

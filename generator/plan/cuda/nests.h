@@ -18,6 +18,8 @@ using Nest = std::vector<const PlanNode *>; // outermost first
 Nest nest_of(const Plan &plan, const PlanNode &root, PlanNode::Order order, int most = kMostNested);
 // Those of a phase that make its work list.
 Nest items_of(const Plan &plan, const Phase &phase);
+// What the last block of a phase in chunks does when all have come; null: there is nothing.
+const Phase *phase_behind(const Plan &plan, size_t chunked);
 AxisSet axes_of(const Nest &nest);
 bool same_axes(const Nest &a, const Nest &b);
 
@@ -26,6 +28,10 @@ bool counted_by_arrays(const Kernel &kernel, const Nest &nest);
 // How often the loop goes round, as the host knows it, on average; nothing: that depends on more than sizes.
 std::optional<Size> turns_of(const Kernel &kernel, const PlanNode &loop);
 bool host_counts(const Kernel &kernel, const Nest &nest);
+// Do entries of tables say where the loops end?
+bool asks_tables(const Kernel &kernel, const Nest &nest);
+// Do the statements set numbers in double precision, or convert to such?
+bool makes_doubles(const Kernel &kernel, const std::vector<PlanNode> &list);
 
 // Several positions at once, where these begin with a whole access; 1: one by one. Elements of arrays with strides may
 // lie apart.

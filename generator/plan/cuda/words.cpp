@@ -46,4 +46,23 @@ std::string kept_words(const Plan &plan, const Phase &phase) {
   return kept.empty() ? "" : "; what fits of " + join(kept, ", ") + " is read once and stays in shared memory";
 }
 
+std::string launch_words(const Plan &plan, const Phase &phase) {
+  static const char *const works[] = {"",      "items", "packs", "crosswise", "columns", "block",
+                                      "warps", "row",   "team",  "points",    "rounds"};
+  static const char *const rooms[] = {"parts of ", "tickets of ", "slots of ", "a ticket"};
+  const Phase::Launch &launch = phase.launch;
+  if (launch.work == Work::none)
+    return "";
+  std::string text = std::string("kernel: ") + works[static_cast<size_t>(launch.work)];
+  if (launch.together > 1)
+    text += ", " + std::to_string(launch.together) + " at once";
+  for (const auto &[is, words] :
+       {std::pair{launch.split, ", blocks share items"}, std::pair{launch.folds, ", values found together"},
+        std::pair{launch.buffers, ", buffers of each block"}})
+    text += is ? words : "";
+  for (const Phase::Launch::Room &room : launch.rooms)
+    text += std::string(", ") + rooms[room.kind] + (room.var == kNone ? "" : plan.kernel.vars[room.var].name);
+  return text;
+}
+
 } // namespace kgen

@@ -14,4 +14,7 @@ std::string thread_words(const Plan &plan, const Phase &phase);
 // What of its arrays stays on the chip.
 std::string kept_words(const Plan &plan, const Phase &phase);
 
+// All that the kernel is, for readers of plans; empty: there is none.
+std::string launch_words(const Plan &plan, const Phase &phase);
+
 } // namespace kgen

@@ -93,4 +93,17 @@ bool may_be_outside(const Kernel &kernel, const Var &var, const std::vector<Coor
   return false;
 }
 
+bool may_leave_along(const Kernel &kernel, const Var &var, const std::vector<Coordinate> &coords, AxisId axis) {
+  const auto moves = [&](const Dim &dim) {
+    const Coordinate *given = find_coordinate(coords, dim.axis);
+    return given != nullptr && !is_identity(kernel, *given) ? kernel.expr(given->value).axes.contains(axis)
+                                                            : dim.axis == axis;
+  };
+  for (size_t d = 0; d < var.dims.size(); ++d)
+    if (may_be_outside(kernel, var, d, coords) &&
+        (moves(var.dims[d]) || (is_packed_row(kernel, var, d) && moves(var.dims[d - 1]))))
+      return true;
+  return false;
+}
+
 } // namespace kgen

@@ -27,5 +27,7 @@ bool is_packed_row(const Kernel &kernel, const Var &var, size_t dim);
 // Must the position along the dimension be compared with its ends?
 bool may_be_outside(const Kernel &kernel, const Var &var, size_t dim, const std::vector<Coordinate> &coords);
 bool may_be_outside(const Kernel &kernel, const Var &var, const std::vector<Coordinate> &coords);
+// Does the answer differ between the positions of the axis?
+bool may_leave_along(const Kernel &kernel, const Var &var, const std::vector<Coordinate> &coords, AxisId axis);
 
 } // namespace kgen
