@@ -63,7 +63,6 @@ void CudaKernel::column_phase(const Phase &phase, const Nest &chain) {
   list_of_folds(body, split);
   team_ = {};
   Launch launch{"shape.blocks"};
-  launch.shared = launch.columns = true;
   launch.threads = "dim3(shape.wide, shape.deep)";
   launch.chunk = split != nullptr ? "Index" : "";
   launch.prepare = prepare_shape(column_shape(phase, longest_length()), split);

@@ -167,12 +167,9 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   }
   const std::string &larger = spelling().helper("larger"), &ceil_div = spelling().helper("ceil_div");
   Launch launch{"chunks"};
-  launch.tiles = tiles;
   launch.items = larger + "(" + turns + ", 1)"; // the last block does what comes next, also where it is the only one
   launch.known = !asks_tables(plan_.kernel, chain);
-  launch.folds = launch.shared = true;
   launch.chunk = type;
-  launch.together = together_;
   launch.prepare = "const int64_t chunk = " + larger + "(" +
                    std::to_string(!points                             ? int64_t{1}
                                   : contains_loop(chain.back()->body) ? plan_.decide(Decision::deep_fold_chunk)

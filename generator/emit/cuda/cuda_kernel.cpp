@@ -14,6 +14,9 @@
 #include "support/check.h"
 
 namespace kgen {
+
+using Work = Phase::Launch::Work;
+
 namespace {
 
 // By variable: the phases that write it. Found once, for there may be hundreds of either.
@@ -88,7 +91,7 @@ void CudaKernel::reserve_workspace() {
 }
 
 std::string CudaKernel::room_shape(const Phase &phase) {
-  if (phase.launch.work != Phase::Launch::Work::columns)
+  if (phase.launch.work != Work::columns)
     return row_shape(phase);
   const PlanNode &split = *split_fold(plan_, items_of(plan_, phase).back()->body);
   return column_shape(phase, length_of(nest_of(plan_, split, PlanNode::Order::reduction)));
@@ -220,6 +223,7 @@ std::string CudaKernel::on_host(const std::function<std::string()> &print) {
 
 void CudaKernel::print_phase(size_t index) {
   const Phase &phase = plan_.phases[index];
+  phase_ = &phase;
   printer_.lines = Lines();
   printer_.clear_parts();
   together_ = phase.launch.together;
@@ -237,17 +241,17 @@ void CudaKernel::print_phase(size_t index) {
   }
   const Nest items = items_of(plan_, phase);
   switch (phase.launch.work) {
-  case Phase::Launch::Work::items:
+  case Work::items:
     return thread_phase(items);
-  case Phase::Launch::Work::packs:
+  case Work::packs:
     return packed_phase(items);
-  case Phase::Launch::Work::crosswise:
+  case Work::crosswise:
     return tiled_phase(items, *crossing(plan_, items));
-  case Phase::Launch::Work::columns:
+  case Work::columns:
     return column_phase(phase, items);
-  case Phase::Launch::Work::row:
+  case Work::row:
     return row_phase(phase, items);
-  case Phase::Launch::Work::team:
+  case Work::team:
     return team_phase(phase, items);
   default:
     return block_phase(phase, items);
@@ -350,7 +354,7 @@ void CudaKernel::thread_phase(const Nest &chain) {
 void CudaKernel::block_phase(const Phase &phase, const Nest &chain) {
   const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
   shared_ = exchanged(plan_, printer_.scopes, body);
-  const bool tiles = phase.launch.buffers, rows = phase.launch.work == Phase::Launch::Work::warps;
+  const bool tiles = phase.launch.buffers, rows = phase.launch.work == Work::warps;
   const std::string items = chain.empty() ? "1" : items_text(chain);
   if (tiles)
     take_tiles(body);
@@ -375,13 +379,8 @@ void CudaKernel::block_phase(const Phase &phase, const Nest &chain) {
     launch.blocks = spelling().helper("smaller") + "(" + spelling().helper("ceil_div") + "(" + items + ", " +
                     launch.threads + ".y), int64_t{1} << 30)";
   }
-  launch.tiles = tiles;
   launch.items = items;
   launch.known = !asks_tables(plan_.kernel, chain);
-  launch.folds = phase.launch.folds;
-  launch.strides = !chain.empty() && !rows;
-  launch.together = together_;
-  launch.shared = true;
   finish(launch);
 }
 
@@ -401,9 +400,9 @@ std::string CudaKernel::threads_text(const std::string &blocks) {
 
 // Makes the kernel function of the printed body and its launch.
 void CudaKernel::finish(const Launch &launch) {
+  const Phase::Launch &of_phase = phase_->launch;
   std::string body = without_unused(out().text());
-  const std::string base =
-      name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + launch.suffix + "_kernel";
+  const std::string base = name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + "_kernel";
   body = derived_declarations(printer_, body, plan_.shares) + body;
   const std::set<std::string> words = words_of(body); // many phases with many buffers each are asked about below
   std::string parameters, arguments;
@@ -429,8 +428,9 @@ void CudaKernel::finish(const Launch &launch) {
     add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
   else if (!launch.chunk.empty())
     add(launch.chunk + " chunk", "chunk");
-  std::string prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
-  if (launch.tiles) {
+  const bool shares = of_phase.work != Work::items && of_phase.work != Work::packs && of_phase.work != Work::crosswise;
+  std::string prepare, grid = launch.blocks, shared = of_phase.folds ? std::to_string(kFoldBytes) : "0";
+  if (of_phase.buffers) {
     std::string bytes;
     for (VarId var : buffers_)
       if (words.count(printer_.name(var)) != 0)
@@ -454,30 +454,29 @@ void CudaKernel::finish(const Launch &launch) {
     if (grid != "1")
       grid = spelling().helper("smaller") + "(" + grid +
              ", in_shared ? int64_t{1} << 30 : " + std::to_string(plan_.decide(Decision::tile_blocks)) + ")";
-  } else if (grid != "1" && launch.strides) {
+  } else if (grid != "1" && of_phase.work == Work::block) {
     grid = spelling().helper("smaller") + "(" + grid + ", int64_t{1} << 30)";
   }
-  const bool packs = launch.together > 1, shared_packs = packs && launch.shared;
+  const bool packs = of_phase.together > 1, shared_packs = packs && shares;
   if (packs)
     prepare += shared_packs ? "const bool wide = " + pack_needs_.condition(spelling()) + ";\n"
                             : "const int elements = " + pack_needs_.condition(spelling()) + " ? " +
-                                  std::to_string(launch.together) + " : 1;\n";
+                                  std::to_string(of_phase.together) + " : 1;\n";
   prepare += launch.prepare;
   std::string kernel = base + "<Index>";
-  const std::string many = std::to_string(launch.together);
+  const std::string many = std::to_string(of_phase.together);
   if (shared_packs)
     kernel = "wide ? " + base + "<true, Index> : " + base + "<false, Index>";
   else if (packs)
     kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
-  if (launch.columns)
+  if (of_phase.work == Work::columns)
     shared = "shape.fold_bytes()";
-  const std::string most =
-      std::to_string(launch.shared ? int64_t{kMostBlockThreads} : plan_.decide(Decision::block_threads));
+  const std::string most = std::to_string(shares ? int64_t{kMostBlockThreads} : plan_.decide(Decision::block_threads));
   // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
   const std::string bounds =
       !launch.slots.empty() ? most + ", 1"
-      : launch.shared ? most + ", " + spelling().helper("kLeastBlocks") + "<" + (doubles_ ? "double" : "float") + ">"
-                      : most;
+      : shares ? most + ", " + spelling().helper("kLeastBlocks") + "<" + (doubles_ ? "double" : "float") + ">"
+               : most;
   if (!launch.slots.empty()) // the launch adds them
     parameters += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +
@@ -488,7 +487,7 @@ void CudaKernel::finish(const Launch &launch) {
                        ") {\n" + body + "}\n");
   const std::string threads = !launch.threads.empty() ? launch.threads
                               : !launch.slots.empty() ? ""
-                              : launch.shared         ? threads_text(launch.blocks)
+                              : shares                ? threads_text(launch.blocks)
                                                       : most;
   const std::string started =
       launch.slots.empty()

@@ -78,19 +78,12 @@ private:
   void print_phases();
   std::string on_host(const std::function<std::string()> &print);
   void print_phase(size_t index);
-  // How the printed body is launched.
+  // How the printed body is launched, beside what the plan says of it.
   struct Launch {
     std::string blocks;
-    std::string suffix = {};  // of the kernel's name
-    bool tiles = false;       // uses worker buffers
-    bool folds = false;       // over the block
-    bool strides = false;     // blocks take several items, where there are more than a grid may have blocks
-    int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
-    bool shared = false;      // threads share an item: their number depends on the length of their loops
     std::string threads = {}; // of a block, where the host's `shape` says them
     std::string slots = {};   // a team shares a row: where its blocks meet
-    bool columns = false;     // a shape of columns
     std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
     std::string items = {};   // so many blocks at most have work; for tiles
     bool known = true;        // by sizes alone
@@ -203,6 +196,7 @@ private:
   PackNames pack_names_;
   PackNeeds pack_needs_;                                   // of the kernel being printed
   int together_ = 1;                                       // positions that a thread of it takes at once, where it can
+  const Phase *phase_ = nullptr;                           // at hand
   bool doubles_ = false;                                   // does it make numbers in double precision
   std::set<VarId> pending_;                                // folds that go on over the rows of a block
   std::vector<std::pair<std::string, std::string>> spare_; // variables that may not be needed, with their declarations

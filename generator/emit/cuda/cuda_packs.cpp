@@ -348,7 +348,6 @@ void CudaKernel::packed_phase(const Nest &chain) {
   packs.print(end, false);
   const std::string &ceil_div = spelling().helper("ceil_div");
   Launch launch{ceil_div + "(" + items + ", " + threads + ")"};
-  launch.together = together_;
   launch.prepare = "const int64_t " + groups + " = " + ceil_div + "(" + end + ", elements);\n";
   finish(launch);
 }

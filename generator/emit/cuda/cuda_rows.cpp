@@ -45,9 +45,7 @@ void CudaKernel::row_phase(const Phase &phase, const Nest &chain) {
   out().add("}");
   team_ = {};
   Launch launch{"shape.blocks"};
-  launch.folds = launch.shared = true;
   launch.threads = "dim3(shape.threads, shape.together)";
-  launch.together = together_;
   launch.chunk = "Index";
   launch.prepare = prepare_shape(row_shape(phase), &split);
   finish(launch);
@@ -109,8 +107,6 @@ void CudaKernel::team_phase(const Phase &phase, const Nest &chain) {
   part_.reset();
   kept_ = {};
   Launch launch{""};
-  launch.shared = true;
-  launch.together = together_;
   launch.slots =
       splits ? "workspace + space." + printer_.name_beside(phase.launch.rooms.front().var, "_slots") : "nullptr";
   launch.prepare = prepare_shape(row_shape(phase), nullptr);

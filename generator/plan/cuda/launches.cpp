@@ -73,6 +73,7 @@ private:
       return block(body, true);
     Launch launch;
     launch.work = Launch::Work::row;
+    launch.folds = true;
     launch.together = positions_shared(plan_, body);
     add_parts(*split, launch);
     return launch;
