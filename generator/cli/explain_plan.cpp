@@ -3,9 +3,8 @@
 #include <set>
 
 #include "cli/explanation.h"
-#include "emit/emitted_plan.h"
 #include "plan/contract/contractions.h"
-#include "plan/cuda/packs.h"
+#include "plan/cuda/words.h"
 #include "plan/cut/share_lists.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
@@ -22,8 +21,8 @@ using Row = Explanation::Row;
 
 class PlanStory {
 public:
-  PlanStory(const Spec &spec, const Variation &variation, TargetKind target)
-      : plan_(emitted_plan(spec, variation, target)), kernel_(plan_.kernel), lanes_(plan_),
+  PlanStory(const Variation &variation, TargetKind target)
+      : plan_(variation.plans.at(target).plan), kernel_(plan_.kernel), lanes_(plan_),
         cuda_(target == TargetKind::cuda) {
     if (cuda_)
       return;
@@ -223,8 +222,8 @@ private:
 
 } // namespace
 
-std::vector<Explanation::Section> explain_plan(const Spec &spec, const Variation &variation, TargetKind target) {
-  return PlanStory(spec, variation, target).sections();
+std::vector<Explanation::Section> explain_plan(const Variation &variation, TargetKind target) {
+  return PlanStory(variation, target).sections();
 }
 
 } // namespace kgen

@@ -277,7 +277,7 @@ Explanation explain_variation(const Spec &spec, const Variation &variation, cons
                   claims_section(variation),   checks_section(variation), costs.symbols(),
                   costs.numbers(targets)};
   for (TargetKind target : targets)
-    for (Section &section : explain_plan(spec, variation, target))
+    for (Section &section : explain_plan(variation, target))
       out.sections.push_back(std::move(section));
   return out;
 }

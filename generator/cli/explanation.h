@@ -36,6 +36,6 @@ Explanation explain_variation(const Spec &spec, const Variation &variation, cons
                               const std::vector<TargetKind> &targets);
 
 // The part of it that is a target's plan: explain_plan.cpp.
-std::vector<Explanation::Section> explain_plan(const Spec &spec, const Variation &variation, TargetKind target);
+std::vector<Explanation::Section> explain_plan(const Variation &variation, TargetKind target);
 
 } // namespace kgen

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "plan/contract/contractions.h"
+#include "plan/cuda/launches.h"
 #include "plan/cuda/map_columns.h"
 #include "plan/cut/columns.h"
 #include "plan/cut/join_rows.h"
@@ -63,6 +64,7 @@ const std::vector<Pass> &passes() {
        share_rows},
       {"join_rows", openmp, {{"share_rows", "folds of columns go with the shares of rows"}}, join_rows},
       {"find_segments", both, {{"join_rows", "it asks for loops as they stay"}}, find_segments},
+      {"make_launches", cuda, {{"find_segments", "it asks for loops as they are printed"}}, make_launches},
       {"narrow_locals", openmp, {{"find_segments", "conditions that it takes away need no numbers"}}, narrow_locals},
       {"hoist_heavy", openmp, {{"join_rows", "values leave loops that stay"}}, hoist_heavy},
       {"forward_buffers", openmp, {{"hoist_heavy", "what is hoisted needs no buffer"}}, forward_buffers},

@@ -120,23 +120,46 @@ struct Phase {
   };
   enum class Mapping {
     item_per_thread, // CUDA: neighbouring threads take neighbouring items
-    item_per_column, // CUDA: the same, with further threads of the block that share the loops of each; emit finds out
     item_per_block,  // CUDA: the threads of a block share the loops inside one item
-    item_per_row,    // CUDA: part of a block, or several blocks, share the one nest that an item loops over; emit finds
-                     // out
+  };
+  // CUDA: what the kernel is (see plan/cuda/launches.h).
+  struct Launch {
+    enum class Work {
+      none,      // there is no kernel: all that the phase does, that of the phase before does
+      items,     // a thread takes an item
+      packs,     // a thread takes several neighbouring positions of the last loop of the work list
+      crosswise, // a block takes a tile of two loops of the work list, through shared memory
+      columns,   // threads of a block share the folds of an item, neighbouring threads have neighbouring items
+      block,     // the threads of a block share the statements of an item, or of all
+      warps,     // the same, by part of a block
+      row,       // part of a block, or several blocks, share the one loop of folds of an item
+      team,      // they share all loops of an item, and wait for each other
+      points,    // blocks take chunks of the points of a nest, threads share them
+      rounds,    // blocks take chunks of the outermost loop, threads share what is inside
+    };
+    // What blocks of one kernel leave for each other in the workspace.
+    struct Room {
+      enum Kind { parts, tickets, slots, ticket } kind = parts;
+      VarId var = kNone;
+    };
+    Work work = Work::none;
+    int together = 1;        // positions that a thread takes at once, where arrays and rows are aligned
+    bool split = false;      // several blocks may share an item
+    bool folds = false;      // threads of a block, or for all of them, find values
+    bool buffers = false;    // each block has buffers of its own
+    std::vector<VarId> kept; // arrays that a row reads once and keeps in shared memory where it fits
+    std::vector<Room> rooms;
   };
   Kind kind = Kind::serial;
   std::vector<PlanNode> nodes; // serial: several; else one root
   int split = 0;
   std::vector<VarId> partials; // accumulators of a chunked phase, and the best values of its argmax and argmin
   Mapping mapping = Mapping::item_per_block;
-  bool divided = false; // CUDA: blocks share the folds of a column where columns are few; emit finds out
-  AxisId lane = kNone;  // the axis whose loop runs over neighbouring elements of memory
-  ExprId when = kNone;  // left out unless this holds, a question of sizes;
-  bool unless = false;  // or where it does
-  bool whole = false;   // for calls whose rows have one share: these are not cut
-  // CUDA: arrays that a row reads once and keeps in shared memory where it fits; emit finds out.
-  std::vector<VarId> kept;
+  AxisId lane = kNone; // the axis whose loop runs over neighbouring elements of memory
+  ExprId when = kNone; // left out unless this holds, a question of sizes;
+  bool unless = false; // or where it does
+  bool whole = false;  // for calls whose rows have one share: these are not cut
+  Launch launch;
 };
 
 // A total that sums depend on, in one loop over blocks: what a block or a share has added is put right when the total
@@ -156,6 +179,7 @@ struct Plan {
   std::vector<Storage> storage; // by VarId
   std::vector<AxisId> axis_order;
   std::vector<FollowedTotal> followed;
+  ExprId zero = kNone;            // CUDA: the constant, where structures begin
   AxisSet shares;                 // axes that the plan has added: which share of a fold's rounds
   std::vector<std::string> notes; // why, for `explain`
 

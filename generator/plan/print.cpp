@@ -1,9 +1,8 @@
 // The plan as text, for --stop-after plan and `explain`.
-#include <array>
 #include <map>
 
 #include "plan/contract/contractions.h"
-#include "plan/cuda/packs.h"
+#include "plan/cuda/words.h"
 #include "plan/cut/share_lists.h"
 #include "plan/index/access.h"
 #include "plan/plan.h"
@@ -87,13 +86,14 @@ private:
       head += contraction_words(plan_, p);
     head += row_contraction_words(plan_, p);
     if (plan_.target == TargetKind::cuda && p.kind == Phase::Kind::parallel)
-      head += std::array{", one thread an item", ", some threads of a block an item", ", one block an item",
-                         ", part of a block or several an item"}[static_cast<size_t>(p.mapping)];
+      head += ", " + worker_words(p) + " an item";
     if (p.lane != kNone)
       head += ", lanes along " + kernel_.axes[p.lane].name;
-    line(0, head + thread_words(plan_, p) + condition_words(plan_, p));
+    line(0, head + thread_words(plan_, p) + kept_words(plan_, p) + condition_words(plan_, p));
     for (const PlanNode &n : p.nodes)
       node(n, 1);
+    if (const std::string words = launch_words(plan_, p); !words.empty())
+      line(1, words);
   }
 
   void list(const std::vector<PlanNode> &nodes, int depth) {

@@ -8,8 +8,10 @@ DECISIONS = {
     "phase in chunks": r"phase \d+: chunks",
     "work list over 1 loop": r"work list over the first 1 loop\b",
     "work list over several loops": r"work list over the first [2-9] loops",
-    "one thread an item": r"one thread an item",
-    "one block an item": r"one block an item",
+    "one thread an item": r", a thread an item",
+    "one block an item": r", a block an item",
+    **{f"kernel: {work}": rf"^ +kernel: {work}\b" for work in
+       ("packs", "crosswise", "columns", "warps", "row", "team", "points", "rounds")},
     "several items a thread": r", \d+ a thread where",
     "tiles of a block": r", in tiles of",
     "lanes": r"lanes along",

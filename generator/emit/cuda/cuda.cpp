@@ -2,7 +2,6 @@
 #include <list>
 
 #include "emit/cuda/cuda_kernel.h"
-#include "emit/emitted_plan.h"
 #include "emit/interface/launcher.h"
 #include "emit/interface/requirements.h"
 #include "emit/text/declare_at_fold.h"
@@ -29,16 +28,6 @@ std::list<CudaKernel> kernels_of(const Function &function, const Variation &vari
 }
 
 } // namespace
-
-Plan emitted_plan(const Spec &spec, const Variation &variation, TargetKind target) {
-  if (target != TargetKind::cuda)
-    return variation.plans.at(target).plan;
-  const std::vector<Variation> variations = {variation};
-  const std::vector<Function> functions = functions_of(spec, variations);
-  Spelling spelling(target);
-  Statuses statuses;
-  return kernels_of(functions.front(), variations.front(), spelling, statuses).front().plan();
-}
 
 TargetSource cuda_source(const Spec &spec, const std::vector<Function> &functions, Statuses &statuses) {
   TargetSource source;

@@ -27,9 +27,8 @@ CudaKernel::Shares CudaKernel::begin_shares(const std::vector<const PlanNode *> 
       out().add(Spelling::arithmetic(type) + " " + mine + " = " +
                 (var == fold->target ? spelling().identity(fold->monoid, type) : spelling().constant(type, 0, 0)) +
                 ";");
-      shares[var] = {whole, mine, plan_.storage[var].kind};
       printer_.rename(var, mine);
-      plan_.storage[var].kind = Storage::Kind::scalar;
+      shares[var] = {whole, mine, printer_.own.insert(var).second};
     }
   return shares;
 }
@@ -37,13 +36,14 @@ CudaKernel::Shares CudaKernel::begin_shares(const std::vector<const PlanNode *> 
 void CudaKernel::end_shares(const Shares &shares) {
   for (const auto &[var, share] : shares) {
     printer_.rename(var, share.whole);
-    plan_.storage[var].kind = share.kind;
+    if (share.begins)
+      printer_.own.erase(var);
   }
 }
 
 // Every thread folds its share, then the block folds the threads' results.
 void CudaKernel::block_reduction(const PlanNode &node) {
-  const std::vector<const PlanNode *> chain = chain_of(node, kMostNested, PlanNode::Order::reduction);
+  const Nest chain = nest_of(plan_, node, PlanNode::Order::reduction);
   std::vector<const PlanNode *> folds = folds_over(node);
   std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
   const Shares shares = begin_shares(folds);
@@ -57,7 +57,6 @@ void CudaKernel::block_reduction(const PlanNode &node) {
 // nothing yet, nor is it declared.
 void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result of) {
   const bool fresh = of != Result::item;
-  folds_ = true;
   const auto &[a, b] = names_.pair();
   const Type type = plan_.kernel.vars[fold.target].type;
   const std::string place = printer_.element(fold.target, {}, {}), &mine = shares.at(fold.target).mine;
@@ -121,44 +120,17 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
 
 // ---- over the grid --------------------------------------------------------------------------------------------------
 
-// Can threads take the points of the whole nest one by one? All that is inside it is then a thread's own: little, or
-// loops that go across neighbours in memory, which are points of the last loop of the nest.
-bool CudaKernel::goes_by_points(const PlanNode &root) {
-  for (const Access &a : accesses_of(plan_.kernel, root))
-    if (plan_.storage[a.var].kind == Storage::Kind::worker)
-      return false;
-  const LaneAnalysis lanes(plan_);
-  const PlanNode &last = *chain_of(root, kMostNested, PlanNode::Order::reduction).back();
-  bool own = true;
-  for (const PlanNode &inside : last.body)
-    for_each_node(inside, [&](const PlanNode &n) {
-      if (n.kind == PlanNode::Kind::steps)
-        own = false;
-      if (n.kind != PlanNode::Kind::loop)
-        return;
-      const Size extent = printer_.extent_of(n.axis);
-      own = own && ((extent.is_integer() && extent.value <= plan_.decide(Decision::own_rounds)) ||
-                    lanes.crosses(n, last.axis));
-    });
-  return own;
-}
-
 // Blocks take chunks; the last of them to come combines what all have found, and does what comes next.
 void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   const PlanNode &root = phase.nodes.front();
-  const bool points = goes_by_points(root);
-  const std::vector<const PlanNode *> chain = chain_of(root, points ? kMostNested : 1, PlanNode::Order::reduction);
-  const std::string type = counted_by_arrays(chain) ? "Index" : "int64_t";
+  const bool points = phase.launch.work == Phase::Launch::Work::points, tiles = phase.launch.buffers;
+  const Nest chain = nest_of(plan_, root, PlanNode::Order::reduction, points ? kMostNested : 1);
+  const std::string type = counted_by_arrays(plan_.kernel, chain) ? "Index" : "int64_t";
   const std::string length = (type == "Index" ? "" : "int64_t{1} * ") + items_text(chain);
   const Printer::Range range = chain.size() == 1 ? printer_.range(root) : Printer::Range{"0", length};
   std::vector<PlanNode> all = root.body;
   if (next != nullptr)
     all.insert(all.end(), next->nodes.begin(), next->nodes.end());
-  const bool tiles = uses_tiles(all);
-  together_ = positions_shared(
-      points ? std::vector<PlanNode>(all.begin() + static_cast<long>(root.body.size()), all.end()) : all);
-  if (const int own = points ? positions_of(chain) : 1; own > 1)
-    together_ = together_ > 1 ? std::min(together_, own) : own;
   if (tiles)
     take_tiles(all);
   out().add("const " + type + " first = " + type + "(blockIdx.x) * chunk" +
@@ -182,12 +154,11 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
       std::any_of(phase.partials.begin(), phase.partials.end(), [&](VarId var) { return in_memory(var); }))
     barrier();
   if (next != nullptr) {
-    shared_.clear();
-    find_shared(next->nodes);
+    shared_ = exchanged(plan_, printer_.scopes, next->nodes);
     phase_nodes(next->nodes);
   }
   std::string turns = length;
-  if (goes_by_groups(chain)) {
+  if (goes_by_groups(plan_, chain, together_)) {
     printer_.set_part(chain.back()->axis,
                       {"0", spelling().helper("ceil_div") + "(" + printer_.range(*chain.back()).end + ", " +
                                 std::to_string(together_) + ")"});
@@ -196,11 +167,9 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   }
   const std::string &larger = spelling().helper("larger"), &ceil_div = spelling().helper("ceil_div");
   Launch launch{"chunks"};
-  launch.tiles = tiles;
   launch.items = larger + "(" + turns + ", 1)"; // the last block does what comes next, also where it is the only one
-  launch.folds = launch.shared = true;
+  launch.known = !asks_tables(plan_.kernel, chain);
   launch.chunk = type;
-  launch.together = together_;
   launch.prepare = "const int64_t chunk = " + larger + "(" +
                    std::to_string(!points                             ? int64_t{1}
                                   : contains_loop(chain.back()->body) ? plan_.decide(Decision::deep_fold_chunk)
@@ -217,22 +186,21 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
 }
 
 // What the block finds in its chunk goes to the workspace.
-void CudaKernel::fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points,
-                            const std::string &type, bool tiles) {
+void CudaKernel::fold_chunk(const Phase &phase, const Nest &chain, bool points, const std::string &type, bool tiles) {
   const PlanNode &root = *chain.front();
   const std::vector<const PlanNode *> folds = folds_over(root);
   std::map<VarId, Share> places;
   for (VarId var : phase.partials) {
     const std::string name = printer_.name(var);
-    places[var] = {name, names_.claim(name, "_part"), plan_.storage[var].kind};
-    plan_.storage[var].kind = Storage::Kind::scalar;
+    places[var] = {name, names_.claim(name, "_part"), printer_.own.insert(var).second};
   }
   const Shares shares = begin_shares(folds);
   if (points) {
     const Printer::Range part{"first", "last"};
     strided(chain, chain.back()->body, &part);
   } else {
-    find_shared(root.body);
+    shared_ = exchanged(plan_, printer_.scopes, root.body);
+    std::erase_if(shared_, [&](VarId var) { return !in_memory(var); });
     const std::string &v = printer_.axis_name(root.axis);
     out().add("for (" + type + " " + v + " = first; " + v + " < last; ++" + v + ") {");
     name_rows({&root});

@@ -1,8 +1,8 @@
-// Three mappings. item_per_thread: neighbouring threads take neighbouring work items, each runs the rest alone.
-// item_per_block: the threads of a block walk the statements of one item together; parallel loops are strided over the
-// threads, reductions end in a fold over the block, scans go in tiles, other ordered loops are run by one thread.
-// Barriers stand where memory that one statement writes is touched by another. item_per_column: both, one along each
-// side of the block.
+// Kernels by their phases' launches. A thread an item: neighbouring threads take neighbouring work items, each runs the
+// rest alone. A block an item: the threads of a block walk the statements of one item together; parallel loops are
+// strided over the threads, reductions end in a fold over the block, scans go in tiles, other ordered loops are run by
+// one thread. Barriers stand where memory that one statement writes is touched by another. Columns: both, one along
+// each side of the block.
 #include "emit/cuda/cuda_kernel.h"
 
 #include <algorithm>
@@ -14,7 +14,21 @@
 #include "support/check.h"
 
 namespace kgen {
+
+using Work = Phase::Launch::Work;
+
 namespace {
+
+// By variable: the phases that write it. Found once, for there may be hundreds of either.
+std::vector<std::set<size_t>> writers_of(const Plan &plan) {
+  std::vector<std::set<size_t>> out(plan.kernel.vars.size());
+  for (size_t i = 0; i < plan.phases.size(); ++i)
+    for (const PlanNode &node : plan.phases[i].nodes)
+      for (const Access &a : accesses_of(plan.kernel, node))
+        if (a.write)
+          out[a.var].insert(i);
+  return out;
+}
 
 // What kernels call things themselves is not free for variables.
 Names without_own_words(Names names) {
@@ -35,7 +49,11 @@ CudaKernel::CudaKernel(const std::string &name, const Function &function, Plan p
   printer_.parallel = true;
   if (has_device_tables(plan_.kernel))
     printer_.guards = &statuses_;
-  prepare_storage();
+  block_lists_ = block_lists(plan_, printer_.scopes);
+  for (size_t v = 0; v < plan_.storage.size(); ++v)
+    if (plan_.storage[v].kind == Storage::Kind::worker)
+      buffers_.push_back(static_cast<VarId>(v));
+  reserve_workspace();
   for (size_t i = 0; i < plan_.phases.size(); ++i)
     kernels_ += is_kernel(plan_, i) ? 1 : 0;
   print_phases();
@@ -52,83 +70,52 @@ CudaKernel::CudaKernel(const std::string &name, const Function &function, Plan p
                        silence_unused(names, body) + body + "}\n");
 }
 
-namespace {
-
-// The phases that write a variable, and those that use it but for starting a fold in chunks.
-struct Uses {
-  std::set<size_t> writers, users;
-};
-
-// By variable: found once, for there may be hundreds of either.
-std::vector<Uses> uses_in_phases(const Plan &plan) {
-  std::vector<Uses> out(plan.kernel.vars.size());
-  for (size_t i = 0; i < plan.phases.size(); ++i)
-    for (const PlanNode &node : plan.phases[i].nodes) {
-      const bool starts = starts_chunks(plan, node);
-      for (const Access &a : accesses_of(plan.kernel, node)) {
-        if (a.write)
-          out[a.var].writers.insert(i);
-        if (!starts)
-          out[a.var].users.insert(i);
-      }
-    }
-  return out;
-}
-
-// Is what the kernel of a whole-array fold finds needed in later ones?
-bool is_used_after(const Plan &plan, size_t finish, const Uses &uses) {
-  return std::any_of(uses.users.begin(), uses.users.end(), [&](size_t i) {
-    const bool same_kernel = i + 1 == finish || (i == finish && plan.phases[i].kind == Phase::Kind::serial);
-    return !same_kernel;
-  });
-}
-
-} // namespace
-
-// Small arrays that the threads of a block share cannot stand on each thread's stack.
-void CudaKernel::prepare_storage() {
-  for (Phase &phase : plan_.phases) {
-    if (phase.mapping == Phase::Mapping::item_per_thread) {
-      bool needs_tile = false;
-      for (const Access &a : accesses_of(plan_.kernel, phase.nodes.front()))
-        needs_tile = needs_tile || plan_.storage[a.var].kind == Storage::Kind::worker;
-      const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
-      if (needs_tile || static_cast<int>(chain.size()) < phase.split)
-        phase.mapping = Phase::Mapping::item_per_block;
-    }
-    if (phase.mapping == Phase::Mapping::item_per_thread)
-      continue;
-    if (phase.kind == Phase::Kind::serial)
-      collect_block_lists(phase.nodes);
-    if (phase.kind == Phase::Kind::parallel)
-      collect_block_lists(chain_of(phase.nodes.front(), phase.split).back()->body);
-    if (phase.kind == Phase::Kind::chunked && !goes_by_points(phase.nodes.front()))
-      collect_block_lists(phase.nodes.front().body);
-  }
-  const std::vector<Uses> uses = uses_in_phases(plan_);
-  for (size_t i = 0; i < plan_.phases.size(); ++i)
-    for (VarId var : plan_.phases[i].partials)
-      if (!is_used_after(plan_, i + 1, uses[var]))
-        plan_.storage[var].kind = Storage::Kind::scalar;
-  for (size_t v = 0; v < plan_.storage.size(); ++v) {
-    Storage &s = plan_.storage[v];
-    if (s.kind == Storage::Kind::array && block_lists_.count(printer_.scopes.of(static_cast<VarId>(v)).list) != 0)
-      s.kind = Storage::Kind::worker;
-    if (s.kind == Storage::Kind::worker)
-      tiles_.insert(static_cast<VarId>(v));
-    if (s.kind == Storage::Kind::program)
-      offsets_.push_back({printer_.name(static_cast<VarId>(v)),
-                          program_elements(static_cast<VarId>(v), uses[v].writers), plan_.kernel.vars[v].type});
-  }
-  for (Phase &phase : plan_.phases)
-    if (phase.kind == Phase::Kind::parallel)
-      reserve_parts(phase);
+// What phases share in the workspace, and what blocks of one kernel leave for each other.
+void CudaKernel::reserve_workspace() {
+  const std::vector<std::set<size_t>> writers = writers_of(plan_);
+  for (size_t v = 0; v < plan_.storage.size(); ++v)
+    if (plan_.storage[v].kind == Storage::Kind::program)
+      offsets_.push_back({printer_.name(static_cast<VarId>(v)), program_elements(static_cast<VarId>(v), writers[v]),
+                          plan_.kernel.vars[v].type});
   for (const Phase &phase : plan_.phases)
-    for (VarId var : phase.partials)
-      offsets_.push_back(
-          {parts_name(var), std::to_string(plan_.decide(Decision::fold_chunks)), plan_.kernel.vars[var].type});
-  if (std::any_of(plan_.phases.begin(), plan_.phases.end(), [](const Phase &p) { return !p.partials.empty(); }))
+    if (phase.kind == Phase::Kind::parallel && !phase.launch.rooms.empty())
+      reserve_rooms(phase, room_shape(phase) + ".");
+  bool ticket = false;
+  for (const Phase &phase : plan_.phases)
+    if (phase.kind == Phase::Kind::chunked) {
+      reserve_rooms(phase, "");
+      ticket = true;
+    }
+  if (ticket)
     offsets_.push_back({"ticket", "1", Type::u32});
+}
+
+std::string CudaKernel::room_shape(const Phase &phase) {
+  if (phase.launch.work != Work::columns)
+    return row_shape(phase);
+  const PlanNode &split = *split_fold(plan_, items_of(plan_, phase).back()->body);
+  return column_shape(phase, length_of(nest_of(plan_, split, PlanNode::Order::reduction)));
+}
+
+// `shape`: what says how many there are, where the host finds that by sizes.
+void CudaKernel::reserve_rooms(const Phase &phase, const std::string &shape) {
+  for (const Phase::Launch::Room &room : phase.launch.rooms) {
+    const std::string chunks = std::to_string(plan_.decide(Decision::fold_chunks));
+    switch (room.kind) {
+    case Phase::Launch::Room::parts:
+      offsets_.push_back(
+          {parts_name(room.var), shape.empty() ? chunks : shape + "parts", plan_.kernel.vars[room.var].type});
+      break;
+    case Phase::Launch::Room::tickets:
+      offsets_.push_back({printer_.name_beside(room.var, "_tickets"), shape + "tickets", Type::u32});
+      break;
+    case Phase::Launch::Room::slots:
+      offsets_.push_back({printer_.name_beside(room.var, "_slots"), shape + "slot_bytes", Type::u8, true});
+      break;
+    case Phase::Launch::Room::ticket: // all kernels have one after the other
+      break;
+    }
+  }
 }
 
 // The elements of a buffer that phases share: none where those that write it are left out.
@@ -141,18 +128,6 @@ std::string CudaKernel::program_elements(VarId var, const std::set<size_t> &writ
     return elements;
   return on_host([&] { return at_least(printer_.expression(*conditions.begin()), binding::kChoose + 1); }) + " ? " +
          elements + " : 0";
-}
-
-void CudaKernel::collect_block_lists(const std::vector<PlanNode> &list) {
-  block_lists_.insert(&list);
-  for (const PlanNode &node : list) {
-    widen_buffers(node);
-    if (!is_block_list(node))
-      continue;
-    collect_block_lists(node.body);
-    collect_block_lists(node.otherwise);
-    collect_block_lists(node.step);
-  }
 }
 
 std::vector<std::string> CudaKernel::texts() {
@@ -186,31 +161,7 @@ Printer::Range CudaKernel::range_of(const PlanNode &node) {
                                             : printer_.range(node);
 }
 
-// Perfectly nested loops of one order whose ranges do not depend on each other.
-std::vector<const PlanNode *> CudaKernel::chain_of(const PlanNode &root, int most, PlanNode::Order order) {
-  std::vector<const PlanNode *> chain;
-  const PlanNode *node = &root;
-  for (int i = 0; i < most; ++i) {
-    const bool loop = node->kind == PlanNode::Kind::loop || node->kind == PlanNode::Kind::steps;
-    if (!loop || node->order != order)
-      break;
-    const Printer::Range r = range_of(*node);
-    const bool depends = std::any_of(chain.begin(), chain.end(), [&](const PlanNode *outer) {
-      const std::string &v =
-          outer->kind == PlanNode::Kind::steps ? printer_.grid_name(outer->grid) : printer_.axis_name(outer->axis);
-      return mentions_word(r.begin, v) || mentions_word(r.end, v);
-    });
-    if (depends)
-      break;
-    chain.push_back(node);
-    if (node->body.size() != 1)
-      break;
-    node = &node->body.front();
-  }
-  return chain;
-}
-
-std::string CudaKernel::items_text(const std::vector<const PlanNode *> &chain) {
+std::string CudaKernel::items_text(const Nest &chain) {
   std::string text;
   for (const PlanNode *node : chain) {
     const Printer::Range r = range_of(*node);
@@ -221,7 +172,7 @@ std::string CudaKernel::items_text(const std::vector<const PlanNode *> &chain) {
 }
 
 // The loop variables of the chain from a running number; the last runs fastest.
-void CudaKernel::decode(const std::vector<const PlanNode *> &chain, const std::string &item) {
+void CudaKernel::decode(const Nest &chain, const std::string &item) {
   std::string rest = item;
   std::vector<std::pair<std::string, std::string>> lines;
   for (size_t i = chain.size(); i-- > 0;) {
@@ -272,30 +223,43 @@ std::string CudaKernel::on_host(const std::function<std::string()> &print) {
 
 void CudaKernel::print_phase(size_t index) {
   const Phase &phase = plan_.phases[index];
+  phase_ = &phase;
   printer_.lines = Lines();
   printer_.clear_parts();
-  folds_ = false;
-  together_ = 1;
+  together_ = phase.launch.together;
+  doubles_ = makes_doubles(plan_.kernel, phase.nodes);
   pack_needs_ = {};
   printer_.named.clear();
   lengths_.clear();
   shared_.clear();
-  if (phase.kind == Phase::Kind::chunked)
-    return chunked_phase(phase, index + 1 < plan_.phases.size() && plan_.phases[index + 1].kind == Phase::Kind::serial
-                                    ? &plan_.phases[index + 1]
-                                    : nullptr);
   if (phase.kind == Phase::Kind::serial)
     return block_phase(phase, {});
-  const std::vector<const PlanNode *> chain = chain_of(phase.nodes.front(), phase.split);
-  if (phase.mapping == Phase::Mapping::item_per_column)
-    return column_phase(chain);
-  if (phase.mapping == Phase::Mapping::item_per_thread)
-    return thread_phase(chain);
-  block_phase(phase, chain);
+  if (phase.kind == Phase::Kind::chunked) {
+    const Phase *const next = phase_behind(plan_, index);
+    doubles_ = doubles_ || (next != nullptr && makes_doubles(plan_.kernel, next->nodes));
+    return chunked_phase(phase, next);
+  }
+  const Nest items = items_of(plan_, phase);
+  switch (phase.launch.work) {
+  case Work::items:
+    return thread_phase(items);
+  case Work::packs:
+    return packed_phase(items);
+  case Work::crosswise:
+    return tiled_phase(items, *crossing(plan_, items));
+  case Work::columns:
+    return column_phase(phase, items);
+  case Work::row:
+    return row_phase(phase, items);
+  case Work::team:
+    return team_phase(phase, items);
+  default:
+    return block_phase(phase, items);
+  }
 }
 
 // What the statements of a work item need to know of it.
-void CudaKernel::open_item(const std::vector<const PlanNode *> &chain) {
+void CudaKernel::open_item(const Nest &chain) {
   decode(chain, "item");
   name_rows(chain);
   name_shares(chain.back()->body);
@@ -324,7 +288,7 @@ void CudaKernel::name_shares(const std::vector<PlanNode> &list) {
 
 // Where the rows of ragged axes begin and how long they are, once for each position of the loops: entries of tables
 // would be loaded again after each store.
-void CudaKernel::name_rows(const std::vector<const PlanNode *> &chain) {
+void CudaKernel::name_rows(const Nest &chain) {
   for (size_t r = 0; r < plan_.kernel.axes.size(); ++r) {
     const Axis &axis = plan_.kernel.axes[r];
     const bool here = std::any_of(chain.begin(), chain.end(), [&](const PlanNode *node) {
@@ -368,18 +332,14 @@ std::string CudaKernel::without_unused(std::string body) {
 }
 
 // Steps of the work list itself check their windows here, those inside where they begin.
-void CudaKernel::guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave) {
+void CudaKernel::guard_work_item(const Nest &chain, const std::string &leave) {
   const bool steps =
       std::any_of(chain.begin(), chain.end(), [](const PlanNode *n) { return n->kind == PlanNode::Kind::steps; });
   if (steps && printer_.guards != nullptr && !contains_steps(chain.back()->body))
     out().add(printer_.step_guard(statuses_, leave));
 }
 
-void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
-  if (const auto crosswise = crossing(plan_, chain))
-    return tiled_phase(chain, *crosswise);
-  if (const int together = positions_together(plan_, *chain.back()); together > 1)
-    return packed_phase(chain, together);
+void CudaKernel::thread_phase(const Nest &chain) {
   const std::string items = items_text(chain);
   out().add("const Index item = Index(blockIdx.x) * " + std::to_string(plan_.decide(Decision::block_threads)) +
             " + Index(threadIdx.x);");
@@ -391,16 +351,10 @@ void CudaKernel::thread_phase(const std::vector<const PlanNode *> &chain) {
           ")"});
 }
 
-void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain) {
+void CudaKernel::block_phase(const Phase &phase, const Nest &chain) {
   const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
-  if (phase.mapping == Phase::Mapping::item_per_row) {
-    if (const auto row = row_of(chain))
-      return team_phase(chain, *row);
-    return row_phase(chain, *split_row(chain));
-  }
-  find_shared(body);
-  together_ = positions_shared(body);
-  const bool tiles = uses_tiles(body);
+  shared_ = exchanged(plan_, printer_.scopes, body);
+  const bool tiles = phase.launch.buffers, rows = phase.launch.work == Work::warps;
   const std::string items = chain.empty() ? "1" : items_text(chain);
   if (tiles)
     take_tiles(body);
@@ -411,9 +365,6 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
     }
     phase_nodes(body);
   });
-  // Scans of rows that have a warp each do not meet those of other rows.
-  const bool rows = !chain.empty() && !tiles && text.find("block_scan") != std::string::npos &&
-                    text.find("__syncthreads") == std::string::npos && text.find("broadcast(") == std::string::npos;
   if (chain.empty())
     out().append(text);
   else
@@ -428,11 +379,8 @@ void CudaKernel::block_phase(const Phase &phase, const std::vector<const PlanNod
     launch.blocks = spelling().helper("smaller") + "(" + spelling().helper("ceil_div") + "(" + items + ", " +
                     launch.threads + ".y), int64_t{1} << 30)";
   }
-  launch.tiles = tiles;
   launch.items = items;
-  launch.folds = folds_;
-  launch.together = together_;
-  launch.shared = true;
+  launch.known = !asks_tables(plan_.kernel, chain);
   finish(launch);
 }
 
@@ -452,9 +400,9 @@ std::string CudaKernel::threads_text(const std::string &blocks) {
 
 // Makes the kernel function of the printed body and its launch.
 void CudaKernel::finish(const Launch &launch) {
+  const Phase::Launch &of_phase = phase_->launch;
   std::string body = without_unused(out().text());
-  const std::string base =
-      name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + launch.suffix + "_kernel";
+  const std::string base = name_ + (kernels_ > 1 ? "_part" + std::to_string(functions_.size() + 1) : "") + "_kernel";
   body = derived_declarations(printer_, body, plan_.shares) + body;
   const std::set<std::string> words = words_of(body); // many phases with many buffers each are asked about below
   std::string parameters, arguments;
@@ -480,21 +428,21 @@ void CudaKernel::finish(const Launch &launch) {
     add("Index chunk", "shape.chunk"), add("unsigned chunks", "shape.chunks");
   else if (!launch.chunk.empty())
     add(launch.chunk + " chunk", "chunk");
-  std::string prepare, grid = launch.blocks, shared = launch.folds ? std::to_string(kFoldBytes) : "0";
-  if (launch.tiles) {
+  const bool shares = of_phase.work != Work::items && of_phase.work != Work::packs && of_phase.work != Work::crosswise;
+  std::string prepare, grid = launch.blocks, shared = of_phase.folds ? std::to_string(kFoldBytes) : "0";
+  if (of_phase.buffers) {
     std::string bytes;
-    for (VarId var : tiles_)
+    for (VarId var : buffers_)
       if (words.count(printer_.name(var)) != 0)
         bytes += (bytes.empty() ? "" : " + ") + spelling().helper("padded_bytes") + "(" +
                  printer_.buffer_elements(var) + ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
     const std::string field = base.substr(name_.size() + 1) + "_tiles";
     offsets_.push_back({field, "", Type::u8, true});
     const std::string most = std::to_string(plan_.decide(Decision::tile_blocks));
-    const bool known = launch.items.find('[') == std::string::npos; // tables are not there yet
     offsets_.back().count = spelling().helper("workspace_tiles") + "(" + bytes + ", " +
                             std::to_string(plan_.decide(Decision::shared_tile_bytes)) + ", " +
                             (launch.items == "1" ? "1"
-                             : known             ? spelling().helper("smaller") + "(" + launch.items + ", " + most + ")"
+                             : launch.known      ? spelling().helper("smaller") + "(" + launch.items + ", " + most + ")"
                                                  : most) +
                             ")";
     add("char* tiles", "tiles");
@@ -506,31 +454,29 @@ void CudaKernel::finish(const Launch &launch) {
     if (grid != "1")
       grid = spelling().helper("smaller") + "(" + grid +
              ", in_shared ? int64_t{1} << 30 : " + std::to_string(plan_.decide(Decision::tile_blocks)) + ")";
-  } else if (grid != "1" && launch.chunk.empty() && launch.threads.empty() &&
-             body.find("gridDim.x") != std::string::npos) {
+  } else if (grid != "1" && of_phase.work == Work::block) {
     grid = spelling().helper("smaller") + "(" + grid + ", int64_t{1} << 30)";
   }
-  const bool packs = launch.together > 1, shared_packs = packs && launch.shared;
+  const bool packs = of_phase.together > 1, shared_packs = packs && shares;
   if (packs)
     prepare += shared_packs ? "const bool wide = " + pack_needs_.condition(spelling()) + ";\n"
                             : "const int elements = " + pack_needs_.condition(spelling()) + " ? " +
-                                  std::to_string(launch.together) + " : 1;\n";
+                                  std::to_string(of_phase.together) + " : 1;\n";
   prepare += launch.prepare;
   std::string kernel = base + "<Index>";
-  const std::string many = std::to_string(launch.together);
+  const std::string many = std::to_string(of_phase.together);
   if (shared_packs)
     kernel = "wide ? " + base + "<true, Index> : " + base + "<false, Index>";
   else if (packs)
     kernel = "elements == " + many + " ? " + base + "<" + many + ", Index> : " + base + "<1, Index>";
-  if (launch.columns)
+  if (of_phase.work == Work::columns)
     shared = "shape.fold_bytes()";
-  const std::string most =
-      std::to_string(launch.shared ? int64_t{kMostBlockThreads} : plan_.decide(Decision::block_threads));
+  const std::string most = std::to_string(shares ? int64_t{kMostBlockThreads} : plan_.decide(Decision::block_threads));
   // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
-  const std::string bounds = !launch.slots.empty() ? most + ", 1"
-                             : launch.shared       ? most + ", " + spelling().helper("kLeastBlocks") + "<" +
-                                                   (words.count("double") != 0 ? "double" : "float") + ">"
-                                             : most;
+  const std::string bounds =
+      !launch.slots.empty() ? most + ", 1"
+      : shares ? most + ", " + spelling().helper("kLeastBlocks") + "<" + (doubles_ ? "double" : "float") + ">"
+               : most;
   if (!launch.slots.empty()) // the launch adds them
     parameters += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
   functions_.push_back(std::string("template <") +
@@ -541,7 +487,7 @@ void CudaKernel::finish(const Launch &launch) {
                        ") {\n" + body + "}\n");
   const std::string threads = !launch.threads.empty() ? launch.threads
                               : !launch.slots.empty() ? ""
-                              : launch.shared         ? threads_text(launch.blocks)
+                              : shares                ? threads_text(launch.blocks)
                                                       : most;
   const std::string started =
       launch.slots.empty()

@@ -8,13 +8,14 @@
 #include <vector>
 
 #include "emit/target_file.h"
+#include "plan/cuda/blocks.h"
 #include "plan/cuda/packs.h"
+#include "plan/cuda/rows.h"
 
 namespace kgen {
 
 constexpr int kMostBlockThreads = 512; // that share a work item: with more, ptxas keeps to 32 registers and spills
-constexpr int kMostNested = 64;
-constexpr int kFoldBytes = 32 * 16; // one slot a warp for folds over the block
+constexpr int kFoldBytes = 32 * 16;    // one slot a warp for folds over the block
 
 // Names that loops of one kernel share.
 class PackNames {
@@ -70,32 +71,28 @@ private:
   };
 
   std::string workspace_struct();
-  void prepare_storage();
+  void reserve_workspace();
+  void reserve_rooms(const Phase &phase, const std::string &shape);
+  std::string room_shape(const Phase &phase);
   std::string program_elements(VarId var, const std::set<size_t> &writers);
-  void collect_block_lists(const std::vector<PlanNode> &list);
   void print_phases();
   std::string on_host(const std::function<std::string()> &print);
   void print_phase(size_t index);
-  // How the printed body is launched.
+  // How the printed body is launched, beside what the plan says of it.
   struct Launch {
     std::string blocks;
-    std::string suffix = {};  // of the kernel's name
-    bool tiles = false;       // uses worker buffers
-    bool folds = false;       // over the block
-    int together = 1;         // positions a thread: `elements` says whether that is so, or 1
     std::string prepare = {}; // statements of the host before it
-    bool shared = false;      // threads share an item: their number depends on the length of their loops
     std::string threads = {}; // of a block, where the host's `shape` says them
     std::string slots = {};   // a team shares a row: where its blocks meet
-    bool columns = false;     // a shape of columns
     std::string chunk = {};   // the type of `chunk`: `chunks` blocks take so many points each
-    std::string items = {};   // by the sizes: so many blocks at most have work; for tiles
+    std::string items = {};   // so many blocks at most have work; for tiles
+    bool known = true;        // by sizes alone
   };
 
   // What each thread has of a fold, while it goes through its share of a loop.
   struct Share {
     std::string whole, mine; // names
-    Storage::Kind kind;
+    bool begins = true;      // or has the thread had one already
   };
   using Shares = std::map<VarId, Share>;
   // The threads that share a work item: how one of them knows its place, and which writes what all have.
@@ -104,60 +101,32 @@ private:
                 helper = "block_fold";
     std::string present = ""; // the question whether a thread has a column; empty: all do
   };
-  // A work item that is a row: its statements are loops over one nest of axes, and values between them.
-  struct Row {
-    std::vector<const PlanNode *> nest; // of the first loop
-    std::vector<VarId> kept;            // arrays that several of the loops read, in shared memory from the first on
-    bool splits = true;                 // may blocks take parts of the nest
-    bool ragged = false;                // its length is found on the device
-    std::string shape;
-  };
-
-  void thread_phase(const std::vector<const PlanNode *> &chain);
-  bool begins_with_access(const std::vector<const PlanNode *> &chain);
-  int positions_of(const std::vector<const PlanNode *> &chain);
-  int positions_shared(const std::vector<PlanNode> &list);
+  void thread_phase(const Nest &chain);
   std::string unrolled(const PlanNode &loop) const;
-  bool packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part);
-  ExprId zero();
-  void packed_phase(const std::vector<const PlanNode *> &chain, int together);
-  void tiled_phase(const std::vector<const PlanNode *> &chain, const Crossing &crossing);
-  void block_phase(const Phase &phase, const std::vector<const PlanNode *> &chain);
+  bool packed_loop(const Nest &chain, const Printer::Range *part);
+  void packed_phase(const Nest &chain);
+  void tiled_phase(const Nest &chain, const Crossing &crossing);
+  void block_phase(const Phase &phase, const Nest &chain);
   void phase_nodes(const std::vector<PlanNode> &nodes);
   void chunked_phase(const Phase &phase, const Phase *next);
-  bool goes_by_points(const PlanNode &root);
-  void fold_chunk(const Phase &phase, const std::vector<const PlanNode *> &chain, bool points, const std::string &type,
-                  bool tiles);
+  void fold_chunk(const Phase &phase, const Nest &chain, bool points, const std::string &type, bool tiles);
   void fold_parts(const std::vector<const PlanNode *> &folds, const Shares &shares, const std::string &slot);
-  bool is_list_of_folds(const std::vector<const PlanNode *> &chain);
-  bool folds_columns(const Phase &phase, const std::vector<const PlanNode *> &chain);
-  const PlanNode *split_fold(const std::vector<PlanNode> &body);
-  const PlanNode *split_row(const std::vector<const PlanNode *> &chain);
-  bool goes_by_groups(const std::vector<const PlanNode *> &chain);
-  std::optional<Row> row_of(const std::vector<const PlanNode *> &chain);
-  bool fits_row(const PlanNode &node, const std::vector<const PlanNode *> &chain,
-                const std::vector<const PlanNode *> &nest);
-  std::vector<VarId> kept_by(const std::vector<const PlanNode *> &chain, const std::vector<const PlanNode *> &nest);
-  void find_packed_reads(const PlanNode &loop, std::set<VarId> &reads);
-  std::string slots_name(const Row &row);
-  void team_phase(const std::vector<const PlanNode *> &chain, const Row &row);
-  void open_team_part(const Row &row);
-  std::string column_shape(const std::vector<const PlanNode *> &chain, const PlanNode *split);
-  std::string row_shape(const std::vector<const PlanNode *> &chain, std::vector<const PlanNode *> nest,
-                        const std::vector<VarId> &kept, int64_t most_chunks);
+  void team_phase(const Phase &phase, const Nest &chain);
+  void open_team_part(const Nest &nest);
+  std::string column_shape(const Phase &phase, const std::string &turns);
+  std::string row_shape(const Phase &phase);
   std::string prepare_shape(const std::string &shape, const PlanNode *split);
   std::string tickets_name(const PlanNode &split);
-  void reserve_parts(Phase &phase);
-  void row_phase(const std::vector<const PlanNode *> &chain, const PlanNode &split);
-  void column_phase(const std::vector<const PlanNode *> &chain);
+  void row_phase(const Phase &phase, const Nest &chain);
+  void column_phase(const Phase &phase, const Nest &chain);
   void list_of_folds(const std::vector<PlanNode> &body, const PlanNode *split);
   void split_loop(const PlanNode &node, const std::function<void()> &print_starts);
-  void open_item(const std::vector<const PlanNode *> &chain);
-  void name_rows(const std::vector<const PlanNode *> &chain);
+  void open_item(const Nest &chain);
+  void name_rows(const Nest &chain);
   void name_shares(const std::vector<PlanNode> &list);
   void declare_spare(const std::string &variable, const std::string &declaration);
   std::string without_unused(std::string body);
-  void guard_work_item(const std::vector<const PlanNode *> &chain, const std::string &leave);
+  void guard_work_item(const Nest &chain, const std::string &leave);
   void finish(const Launch &launch);
   std::string host_text() const;
 
@@ -165,12 +134,8 @@ private:
   void block_list(const std::vector<PlanNode> &list);
   void block_node(const PlanNode &node, const std::vector<PlanNode> &siblings);
   void block_loop(const PlanNode &node);
-  bool is_block_list(const PlanNode &node);
-  std::set<VarId> own_buffers(const PlanNode &loop);
-  void widen_buffers(const PlanNode &loop);
   void rounds_of_block(const PlanNode &loop);
-  bool in_memory(VarId var) const;
-  bool sets_elements(const std::vector<PlanNode> &list) const;
+  bool in_memory(VarId var) const { return printer_.own.count(var) == 0 && kgen::in_memory(plan_, var); }
   Shares begin_shares(const std::vector<const PlanNode *> &folds);
   void end_shares(const Shares &shares);
   enum class Result { item, chunk, whole };
@@ -196,21 +161,15 @@ private:
   void barrier();
   void barrier_after(const PlanNode &node);
   Code agreed_condition(const PlanNode &node);
-  void find_shared(const std::vector<PlanNode> &list);
-  void strided(const std::vector<const PlanNode *> &chain, const std::vector<PlanNode> &body,
-               const Printer::Range *part);
-  bool counted_by_arrays(const std::vector<const PlanNode *> &chain) const;
-  std::string length_of(const std::vector<const PlanNode *> &chain);
-  void note_length(const std::vector<const PlanNode *> &chain);
+  void strided(const Nest &chain, const std::vector<PlanNode> &body, const Printer::Range *part);
+  std::string length_of(const Nest &chain);
+  void note_length(const Nest &chain);
   std::string longest_length();
   std::string threads_text(const std::string &blocks);
-  void decode(const std::vector<const PlanNode *> &chain, const std::string &item);
-  std::vector<const PlanNode *> chain_of(const PlanNode &root, int most,
-                                         PlanNode::Order order = PlanNode::Order::parallel);
-  std::string items_text(const std::vector<const PlanNode *> &chain);
+  void decode(const Nest &chain, const std::string &item);
+  std::string items_text(const Nest &chain);
   Printer::Range range_of(const PlanNode &node);
   void take_tiles(const std::vector<PlanNode> &nodes);
-  bool uses_tiles(const std::vector<PlanNode> &nodes) const;
 
   Spelling &spelling() { return printer_.spelling; }
   Lines &out() { return printer_.lines; }
@@ -219,7 +178,7 @@ private:
   const Function &function_;
   Statuses &statuses_;
   std::string name_;
-  Plan plan_;
+  const Plan plan_;
   Names names_;
   Printer printer_;
   std::vector<Offset> offsets_;
@@ -230,15 +189,16 @@ private:
   bool in_block_ = false;                               // does what launches the kernel at hand need no block
   std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
-  std::set<VarId> tiles_;                               // worker buffers
+  std::vector<VarId> buffers_;                          // of each block
   Team team_;
   std::optional<Printer::Range> part_; // of the loops that the threads share, where blocks take parts
   KeptRow kept_;
   PackNames pack_names_;
   PackNeeds pack_needs_;                                   // of the kernel being printed
   int together_ = 1;                                       // positions that a thread of it takes at once, where it can
+  const Phase *phase_ = nullptr;                           // at hand
+  bool doubles_ = false;                                   // does it make numbers in double precision
   std::set<VarId> pending_;                                // folds that go on over the rows of a block
-  bool folds_ = false;                                     // does the kernel being printed fold over the block
   std::vector<std::pair<std::string, std::string>> spare_; // variables that may not be needed, with their declarations
   std::vector<std::string> lengths_;                       // of the loops that its threads share, for the host
 };

@@ -11,6 +11,7 @@
 #include "plan/cuda/packs.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 
 namespace kgen {
 namespace {
@@ -33,9 +34,9 @@ Size unknown_factors(const Size &size) {
 // Prints the loads, the loop over the positions of a thread, and the stores.
 class PackPrinter {
 public:
-  PackPrinter(Printer &printer, PackNames &names, PackNeeds &needs, const PlanNode &loop, int together, ExprId zero,
+  PackPrinter(Printer &printer, PackNames &names, PackNeeds &needs, const PlanNode &loop, int together,
               KeptRow *kept = nullptr, const std::string &kept_at = "")
-      : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), zero_(zero), kept_(kept),
+      : printer_(printer), names_(names), needs_(needs), loop_(loop), together_(together), kept_(kept),
         shared_(kept != nullptr), kept_at_(kept_at), count_(shared_ ? std::to_string(together) : "kElements"),
         lanes_(printer.plan), index_(printer.axis_name(loop.axis)), first_(names.of(index_, "_first")),
         i_(names.of("i")), remaining_(names.of("remaining")) {
@@ -112,7 +113,7 @@ private:
   // The elements of the access, for all positions of the thread, have a variable from now on.
   void hold(VarId var, const std::vector<Coordinate> &coords, const std::string &guard, bool load) {
     const auto access = packed_access(printer_.plan, lanes_, var, coords, loop_.axis);
-    if (!access || mentions_word(guard, index_))
+    if (!access || may_leave_along(printer_.kernel, printer_.kernel.vars[var], coords, loop_.axis))
       return;
     const std::string place = printer_.element(var, coords, {});
     printer_.rename_axis(loop_.axis, first_);
@@ -154,7 +155,7 @@ private:
   std::string start_of(VarId var, std::vector<Coordinate> coords, const PackedAccess &access) {
     for (Coordinate &c : coords)
       if (std::find(access.inner.begin(), access.inner.end(), c.axis) != access.inner.end())
-        c.value = zero_;
+        c.value = printer_.plan.zero;
     return printer_.element(var, coords, {});
   }
 
@@ -184,7 +185,6 @@ private:
   PackNeeds &needs_;
   const PlanNode &loop_;
   const int together_;
-  const ExprId zero_;
   KeptRow *const kept_;
   const bool shared_;         // by a block: `kWide` says whether accesses are wide, the positions stay
   const std::string kept_at_; // where the positions are in what is kept of a row
@@ -261,41 +261,6 @@ std::string PackNeeds::condition(Spelling &spelling) const {
   return text;
 }
 
-bool CudaKernel::begins_with_access(const std::vector<const PlanNode *> &chain) {
-  const PlanNode &loop = *chain.back();
-  return loop.share == kNone ? printer_.range(loop).begin == "0"
-                             : chain.size() == 1 && loop.share_step % kMostTogether == 0;
-}
-
-// Of one nest of such loops. Elements of arrays with strides may lie apart.
-int CudaKernel::positions_of(const std::vector<const PlanNode *> &chain) {
-  const bool loops =
-      std::all_of(chain.begin(), chain.end(), [](const PlanNode *node) { return node->kind == PlanNode::Kind::loop; });
-  if (!loops || !counted_by_arrays(chain) || !begins_with_access(chain))
-    return 1;
-  const std::vector<Access> accesses = accesses_of(plan_.kernel, *chain.back());
-  const bool apart =
-      std::any_of(accesses.begin(), accesses.end(), [&](const Access &a) { return plan_.kernel.vars[a.var].strided; });
-  return apart ? 1 : positions_together(plan_, *chain.back());
-}
-
-// How many positions a thread takes at once of the loops that the threads of a block share; 1: none of them.
-int CudaKernel::positions_shared(const std::vector<PlanNode> &list) {
-  int least = 1;
-  auto note = [&](int together) {
-    if (together > 1)
-      least = least > 1 ? std::min(least, together) : together;
-  };
-  for (const PlanNode &node : list) {
-    if (node.kind == PlanNode::Kind::loop)
-      note(positions_of(chain_of(node, node.order == PlanNode::Order::ordered ? 1 : kMostNested, node.order)));
-    else if (is_composite(node))
-      for (const auto *inner : {&node.body, &node.otherwise, &node.step})
-        note(positions_shared(*inner));
-  }
-  return least;
-}
-
 // With packs of several arrays under way, those of the next rounds would take registers from other warps.
 std::string CudaKernel::unrolled(const PlanNode &loop) const {
   constexpr size_t kFew = 2;
@@ -307,19 +272,19 @@ std::string CudaKernel::unrolled(const PlanNode &loop) const {
 }
 
 // A loop of the block's threads, each of which takes several positions at a time; false: it cannot be one.
-bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const Printer::Range *part) {
+bool CudaKernel::packed_loop(const Nest &chain, const Printer::Range *part) {
   const PlanNode &loop = *chain.back();
-  if (together_ == 1 || team_.index != Team().index || positions_of(chain) == 1)
+  if (together_ == 1 || team_.index != Team().index || positions_of(plan_, chain) == 1)
     return false;
   const std::string index = printer_.axis_name(loop.axis);
   const Printer::Range range = part != nullptr && chain.size() == 1 ? *part : printer_.range(loop);
   const std::string end = at_least(code_of(range.end), binding::kAdd);
   const std::string kept_at = chain.size() == 1 ? pack_names_.of(index, "_first") + " - first"
                                                 : "(point - first) * " + std::to_string(together_);
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_, kept_at);
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, &kept_, kept_at);
   out().append(by_reciprocals(printer_, pack_names_, loop, printer_.captured([&] {
     const std::string count = std::to_string(together_);
-    const bool whole = packs.ends_with_access(printer_.extent_of(loop.axis));
+    const bool whole = packs.ends_with_access(extent_of(plan_.kernel, loop.axis));
     if (chain.size() == 1) {
       out().add(unrolled(loop) + "for (Index " + packs.first() + " = " +
                 (range.begin == "0" ? "" : range.begin + " + ") + "Index(threadIdx.x) * " + count + "; " +
@@ -349,21 +314,19 @@ bool CudaKernel::packed_loop(const std::vector<const PlanNode *> &chain, const P
 
 // The tiles of a scan, of which a thread takes several positions.
 void CudaKernel::packed_scans(const PlanNode &loop, const std::string &tile) {
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, zero(), &kept_);
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_, &kept_);
   out().add("const Index " + packs.first() + " = " + tile + " + Index(threadIdx.x) * " + std::to_string(together_) +
             ";");
   packs.print(at_least(code_of(printer_.range(loop).end), binding::kAdd), false, // threads may lie beyond the tile
               [&] { return scan_pieces(loop, together_, packs.position(), printer_.takes_part); });
 }
 
-ExprId CudaKernel::zero() { return make_constant(plan_.kernel, Type::i64, 0, 0); }
-
-void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int together) {
+void CudaKernel::packed_phase(const Nest &chain) {
   const PlanNode &loop = *chain.back();
   const std::string threads = std::to_string(plan_.decide(Decision::block_threads)),
                     index = printer_.axis_name(loop.axis);
   const std::string end = at_least(code_of(printer_.range(loop).end), binding::kAdd);
-  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together, zero());
+  PackPrinter packs(printer_, pack_names_, pack_needs_, loop, together_);
   const std::string groups = names_.claim("groups");
   out().add("const Index item = Index(blockIdx.x) * " + threads + " + Index(threadIdx.x);");
   std::string items = groups;
@@ -385,7 +348,6 @@ void CudaKernel::packed_phase(const std::vector<const PlanNode *> &chain, int to
   packs.print(end, false);
   const std::string &ceil_div = spelling().helper("ceil_div");
   Launch launch{ceil_div + "(" + items + ", " + threads + ")"};
-  launch.together = together;
   launch.prepare = "const int64_t " + groups + " = " + ceil_div + "(" + end + ", elements);\n";
   finish(launch);
 }

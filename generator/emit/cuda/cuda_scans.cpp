@@ -17,7 +17,7 @@ void CudaKernel::block_scans(const PlanNode &loop) {
   std::vector<const PlanNode *> folds = folds_over(loop);
   std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
   const Shares shares = begin_shares(folds);
-  const bool packed = together_ > 1 && positions_of({&loop}) > 1;
+  const bool packed = together_ > 1 && positions_of(plan_, {&loop}) > 1;
   const std::string &index = printer_.axis_name(loop.axis), &tile = pack_names_.of(index, "_tile");
   const Printer::Range range = printer_.range(loop);
   const bool plain = range.begin == "0" || loop.share != kNone;
@@ -114,7 +114,6 @@ std::vector<LoopPiece> CudaKernel::scan_pieces(const PlanNode &loop, int togethe
   finish(true);
   for (const auto &[var, name] : kept)
     printer_.rename(var, name);
-  folds_ = true; // the scans use the same memory
   if (!declarations.text.empty())
     pieces.insert(pieces.begin(), declarations);
   return pieces;

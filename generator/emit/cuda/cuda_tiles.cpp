@@ -6,6 +6,7 @@
 #include "emit/cuda/cuda_kernel.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 
 namespace kgen {
 namespace {
@@ -57,7 +58,7 @@ private:
     for (ExprId id : expressions_of(node))
       walk(printer_.kernel, id, [&](ExprId at) {
         const Expr &e = printer_.kernel.expr(at);
-        if (e.op == Op::read && (e.safe || printer_.guard(e.ref, e.coords).empty()))
+        if (e.op == Op::read && (e.safe || !may_be_outside(printer_.kernel, printer_.kernel.vars[e.ref], e.coords)))
           hold(e.ref, e.coords, true);
         return true;
       });
@@ -101,7 +102,7 @@ private:
 
 } // namespace
 
-void CudaKernel::tiled_phase(const std::vector<const PlanNode *> &chain, const Crossing &crossing) {
+void CudaKernel::tiled_phase(const Nest &chain, const Crossing &crossing) {
   const PlanNode &loop = *chain.back();
   const std::string side = std::to_string(crossing.side);
   TilePrinter tiles(printer_, names_, loop, crossing);

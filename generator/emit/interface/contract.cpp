@@ -208,9 +208,12 @@ std::string workspace(const std::vector<Function> &functions,
       "Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes "
       "(where a size is refused by itself, a status as a negative number), for one call at a time. Null: the "
       "function allocates it.";
-  const auto openmp = targets.find("openmp");
-  const auto has_team = [](const std::string &text) { return text.find("TeamMemory") != std::string::npos; };
-  if (openmp != targets.end() && std::ranges::any_of(openmp->second->kernels, has_team))
+  const auto has_team = [](const Function &function) {
+    return std::ranges::any_of(function.variations, [](const Variation *variation) {
+      return threads_have_memory(variation->plans.at(TargetKind::openmp));
+    });
+  };
+  if (targets.count("openmp") != 0 && std::ranges::any_of(functions, has_team))
     text +=
         " For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work then, and the bits "
         "are the same.";

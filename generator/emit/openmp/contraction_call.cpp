@@ -3,6 +3,7 @@
 #include "emit/openmp/lanes.h"
 #include "emit/print/nest.h"
 #include "plan/contract/contractions.h"
+#include "plan/index/ranges.h"
 #include "plan/tree/tree.h"
 
 namespace kgen {
@@ -12,8 +13,9 @@ namespace {
 // computed by single threads, each its own part, where that is enough for them.
 size_t countable(const std::vector<const PlanNode *> &loops, Printer &printer) {
   size_t count = 0;
-  while (count < loops.size() && printer.counted_range(*loops[count]).begin == "0" &&
-         !printer.depends_on(*loops[count], {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(count)}))
+  while (
+      count < loops.size() && printer.counted_range(*loops[count]).begin == "0" &&
+      !depends_on(printer.kernel, *loops[count], {loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(count)}))
     ++count;
   return count;
 }

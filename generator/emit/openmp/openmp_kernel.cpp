@@ -13,7 +13,9 @@
 #include "emit/text/reuse_names.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 #include "plan/index/uses.h"
+#include "plan/place/storage.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -35,10 +37,6 @@ public:
   }
 
   bool needs_workspace() const { return !buffers_.empty() || has(Phase::Kind::chunked) || contracts(); }
-  // Has each thread memory of its own?
-  bool has_team() const {
-    return contracts() || std::ranges::any_of(buffers_, [](const Buffer &b) { return b.per_worker; });
-  }
   const std::string &name() const { return name_; }
   const Names &names() const { return names_; }
 
@@ -59,7 +57,7 @@ public:
                                                     : ".thread_bytes(false)";
       out.add(panels.own, panels.cut + own, "1", true);
     }
-    if (has_team())
+    if (threads_have_memory(plan_))
       out.add_team(pieces_);
     return out.text(name());
   }
@@ -76,7 +74,7 @@ public:
       names.push_back(a.name);
     if (needs_workspace())
       parameters += workspace_parameters(name()), names.insert(names.end(), {"space", "workspace"});
-    if (has_team())
+    if (threads_have_memory(plan_))
       parameters += ", int64_t threads", names.push_back("threads");
     body = derived_declarations(printer_, head + body) + head + body;
     return "void " + name() + "(" + parameters + ") {\n" + silence_unused(names, body) + body + "}\n";
@@ -169,7 +167,7 @@ private:
     const PlanNode *node = &phase.nodes.front();
     for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
       // Loops can be collapsed while their ranges do not depend on those outside.
-      if (i > 0 && printer_.depends_on(*node, chain))
+      if (i > 0 && depends_on(printer_.kernel, *node, chain))
         break;
       chain.push_back(node);
       if (takes_lanes(*node))
@@ -439,7 +437,7 @@ private:
       return loop.kind == PlanNode::Kind::loop && loop.order == PlanNode::Order::reduction && loop.parts == 0 &&
              plan_.kernel.axes[loop.axis].ragged == kNone && printer_.range(loop).begin == "0" && loop.share == kNone;
     };
-    return plain(root) && plain(inner) && !printer_.depends_on(inner, {&root}) ? &inner : nullptr;
+    return plain(root) && plain(inner) && !depends_on(printer_.kernel, inner, {&root}) ? &inner : nullptr;
   }
 
   // The body of `root` for one piece of the loop inside of it.
@@ -582,7 +580,7 @@ OpenmpFunction openmp_function(const std::string &name, const Function &function
   out.text = std::move(texts[0]);
   if (kernel.needs_workspace())
     out.workspace = std::move(texts[1]);
-  out.has_team = kernel.has_team();
+  out.has_team = threads_have_memory(plan);
   return out;
 }
 

@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <set>
 
-#include "emit/emitted_plan.h"
 #include "emit/target_file.h"
 #include "ir/op_rows.h"
 #include "plan/contract/contractions.h"
-#include "plan/cuda/packs.h"
+#include "plan/cuda/words.h"
 #include "plan/cut/share_lists.h"
 #include "plan/index/access.h"
 #include "plan/tree/tree.h"
@@ -95,18 +94,6 @@ std::string operations_text(const Counts &counts) {
 }
 
 } // namespace
-
-std::string worker_words(const Phase &phase) {
-  const char *words[] = {"a thread", "some threads of a block", "a block", "part of a block, or several, by length,"};
-  return words[static_cast<size_t>(phase.mapping)];
-}
-
-std::string kept_words(const Plan &plan, const Phase &phase) {
-  std::vector<std::string> kept;
-  for (VarId var : phase.kept)
-    kept.push_back(plan.kernel.vars[var].name);
-  return kept.empty() ? "" : "; what fits of " + joined(kept) + " is read once and stays in shared memory";
-}
 
 std::string plan_comment(const Plan &plan, const Facts &facts) {
   std::vector<std::string> sentences;

@@ -10,6 +10,7 @@
 #include "ir/evaluate.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 #include "plan/index/width.h"
 #include "plan/program/known.h"
 #include "plan/tidy/products.h"
@@ -205,14 +206,14 @@ std::string Printer::storage_type(VarId id) const {
 
 Code Printer::read(const Expr &e, ExprId) {
   const Var &var = kernel.vars[e.ref];
-  const Storage &storage = plan.storage[e.ref];
+  const Storage::Kind kind = kind_of(e.ref);
   const bool as_bits = std::exchange(as_bits_, false); // coordinates are numbers
-  if (storage.kind == Storage::Kind::scalar)
+  if (kind == Storage::Kind::scalar)
     return {element(e.ref, {}, {})};
   std::vector<std::pair<std::string, std::string>> checks;
   std::string place;
   double outside = 0;
-  if (storage.kind == Storage::Kind::argument) {
+  if (kind == Storage::Kind::argument) {
     place = argument_element(e.ref, index_text(e.ref, e.coords, e.safe ? nullptr : &checks));
     outside = var.outside;
   } else {
@@ -451,7 +452,7 @@ std::string Printer::bytes_text(const std::set<VarId> &arrays) {
     const Var &v = kernel.vars[var];
     Size elements = Size::integer(1);
     for (size_t d = 0; d < v.dims.size(); ++d)
-      if (d + 1 == v.dims.size() || !is_packed_row(v, d + 1))
+      if (d + 1 == v.dims.size() || !is_packed_row(kernel, v, d + 1))
         elements = Size::make(Size::Op::multiply, {elements, v.dims[d].extent});
     by_elements[at_least(size(elements), binding::kMultiply)] += bytes_of(v.type);
   }

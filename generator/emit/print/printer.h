@@ -80,12 +80,9 @@ public:
   const std::string &counter(const PlanNode &loop) const;
   Range counted_range(const PlanNode &loop);
   Code trips(const PlanNode &loop);
-  bool depends_on(const PlanNode &loop, const std::vector<const PlanNode *> &outer); // does its range?
   void open(const PlanNode &loop);
   // What stands between two phases, of which either may be none: those under one condition stand together.
   std::string between(const Phase *before, const Phase *after);
-  // Is this the dimension of rows of different lengths, packed one after the other?
-  bool is_packed_row(const Var &var, size_t dim) const;
   // Opens a loop over parts of the loop's range; returns the part at hand.
   Range open_parts(const PlanNode &loop, const Range &whole, const std::string &length, const std::string &from = "");
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
@@ -117,8 +114,7 @@ public:
 
   // `x[(b * N + n)]`, at the current point or at coordinates; extra indices of a local array last.
   std::string element(VarId var, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices);
-  Code position(AxisId axis); // within the step's window
-  Size extent_of(AxisId axis) const;
+  Code position(AxisId axis);      // within the step's window
   Size room_of(AxisId axis) const; // positions that a buffer must hold
   Code room_text(AxisId axis);     // the same, of the part at hand where the loops around go over parts
   std::string buffer_elements(VarId var);
@@ -137,7 +133,11 @@ public:
   // Elements of arrays that are in registers: "x[n]" -> what holds it.
   std::map<std::string, std::string> held;
   std::map<std::string, std::string>
-      named;               // where rows begin and how long they are: the text -> a variable of that value
+      named;           // where rows begin and how long they are: the text -> a variable of that value
+  std::set<VarId> own; // of each thread, wherever the plan has what they become
+  Storage::Kind kind_of(VarId var) const {
+    return own.count(var) != 0 ? Storage::Kind::scalar : plan.storage[var].kind;
+  }
   std::set<VarId> by_lane; // vectors of which one lane is meant, whose number is `lane`
   std::string takes_part;  // the condition under which the point takes part in folds; empty: it does
   // What must hold for the element to be inside; empty: nothing.
@@ -185,7 +185,6 @@ private:
   std::pair<std::string, std::string> within(const Code &coordinate, const Coordinate *given, const Size &start,
                                              const Size &block, const Size &extent);
   std::string coordinate_text(const Dim &dim, const std::vector<Coordinate> &coords);
-  Size origin(AxisId axis) const;
   bool counts_rows(GridId grid) const;
   static Size written(std::string text); // stands for itself
   Size step_count(GridId grid) const;

@@ -8,38 +8,22 @@
 #include "emit/target_file.h"
 #include "ir/evaluate.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 #include "plan/index/width.h"
 #include "support/check.h"
 
 namespace kgen {
 
-// Loop variables are global indices where all windows of the axis agree, else positions.
-Size Printer::origin(AxisId axis) const {
-  const Axis &a = kernel.axes[axis];
-  return a.uniform ? a.start : Size::integer(0);
-}
-
 Code Printer::position(AxisId axis) {
-  const Size start = origin(axis);
+  const Size start = origin_of(kernel, axis);
   if (start.is_integer(0))
     return {axis_names_[axis]};
   return {axis_names_[axis] + " - " + at_least(size(start), binding::kAdd + 1), binding::kAdd};
 }
 
-Size Printer::extent_of(AxisId axis) const {
-  const Axis &a = kernel.axes[axis];
-  if (a.uniform)
-    return a.block;
-  for (const Var &var : kernel.vars)
-    for (const Dim &dim : var.dims)
-      if (dim.axis == axis)
-        return dim.block;
-  return a.size;
-}
-
 Size Printer::room_of(AxisId axis) const {
   const int64_t most = kernel.axes[axis].most;
-  return most > 0 ? Size::integer(most) : extent_of(axis);
+  return most > 0 ? Size::integer(most) : extent_of(kernel, axis);
 }
 
 Code Printer::room_text(AxisId axis) {
@@ -52,19 +36,13 @@ Code Printer::room_text(AxisId axis) {
 Code Printer::coordinate(const Dim &dim) {
   if (dim.axis == kNone)
     return size(dim.start);
-  const Size start = origin(dim.axis);
+  const Size start = origin_of(kernel, dim.axis);
   if (dim.start == start)
     return {axis_names_[dim.axis]};
   const Code pos = position(dim.axis);
   if (dim.start.is_integer(0))
     return pos;
   return {at_least(size(dim.start), binding::kAdd) + " + " + at_least(pos, binding::kAdd), binding::kAdd};
-}
-
-// Is this the dimension of rows of different lengths, packed one after the other?
-bool Printer::is_packed_row(const Var &var, size_t d) const {
-  const AxisId axis = var.dims[d].axis;
-  return axis != kNone && kernel.axes[axis].ragged != kNone && d > 0 && var.dims[d - 1].axis == kernel.axes[axis].over;
 }
 
 // The coordinate in an operand's dimension: the current point, or what `at` says.
@@ -126,13 +104,10 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
     if (given != nullptr && !identity)
       coord = expression(given->value);
     const AxisId axis = dim.axis;
-    const bool packed_row = is_packed_row(var, d);
+    const bool packed_row = is_packed_row(kernel, var, d);
     const std::string row = packed_row ? coordinate_text(var.dims[d - 1], coords) : "";
     const bool elsewhere = (given != nullptr && !identity) || (packed_row && given_elsewhere(var.dims[d - 1], coords));
-    const bool known =
-        given != nullptr && !packed_row && dim.whole && is_within(kernel, kernel.expr(given->value), dim.extent);
-    const bool may_be_outside = !known && (elsewhere || (dim.offset && var.kind == Var::Kind::input) || dim.may_miss);
-    if (may_be_outside && checks != nullptr) {
+    if (checks != nullptr && may_be_outside(kernel, var, d, coords)) {
       if (packed_row)
         checks->push_back({coord.text, row_length(axis, row).text});
       else if (elsewhere && var.kind == Var::Kind::output && !dim.whole) // other points of the block, not of the array
@@ -186,9 +161,9 @@ std::string Printer::guard(VarId var, const std::vector<Coordinate> &coords) {
 std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, const std::vector<ExprId> &indices) {
   const Var &var = kernel.vars[id];
   const Storage &storage = plan.storage[id];
-  if (storage.kind == Storage::Kind::argument)
+  if (kind_of(id) == Storage::Kind::argument)
     return argument_element(id, index_text(id, coords, nullptr));
-  if (storage.kind == Storage::Kind::scalar)
+  if (kind_of(id) == Storage::Kind::scalar)
     return var_names_[id] + lane_of(id);
   Code linear{""};
   const auto is_number = [](const std::string &text) {
@@ -209,7 +184,7 @@ std::string Printer::element(VarId id, const std::vector<Coordinate> &coords, co
     Code coord = in_part ? Code{axis_names_[axis] + " - " + parts_.at(axis).begin, binding::kAdd} : position(axis);
     if (given != nullptr && !is_identity(kernel, *given)) {
       coord = expression(given->value);
-      if (const Size start = origin(axis); !start.is_integer(0))
+      if (const Size start = origin_of(kernel, axis); !start.is_integer(0))
         coord = {at_least(coord, binding::kAdd) + " - " + at_least(size(start), binding::kAdd + 1), binding::kAdd};
     }
     horner(in_part ? parts_.at(axis).length : at_least(size(room_of(axis)), binding::kUnary), coord);
@@ -293,12 +268,12 @@ std::vector<std::pair<std::string, std::string>> Printer::buffer_checks(VarId va
     if (given == nullptr && row == nullptr)
       continue;
     const Code at = given != nullptr ? expression(given->value) : Code{axis_names_[id]};
-    const Size extent = extent_of(id);
+    const Size extent = extent_of(kernel, id);
     if (axis.ragged != kNone)
       in_rows.emplace_back(at.text,
                            row_length(id, row != nullptr ? expression(row->value).text : axis_names_[axis.over]).text);
     else
-      checks.push_back(within(at, given, origin(id), extent, axis.uniform ? axis.size : extent));
+      checks.push_back(within(at, given, origin_of(kernel, id), extent, axis.uniform ? axis.size : extent));
   }
   checks.insert(checks.end(), in_rows.begin(), in_rows.end());
   return checks;
@@ -318,13 +293,6 @@ Code Printer::trips(const PlanNode &loop) {
   const Range r = range(loop);
   return r.begin == "0" ? code_of(r.end)
                         : Code{r.end + " - " + at_least(code_of(r.begin), binding::kMultiply), binding::kAdd};
-}
-
-bool Printer::depends_on(const PlanNode &loop, const std::vector<const PlanNode *> &outer) {
-  const Range r = counted_range(loop);
-  return std::any_of(outer.begin(), outer.end(), [&](const PlanNode *o) {
-    return mentions_word(r.begin, counter(*o)) || mentions_word(r.end, counter(*o));
-  });
 }
 
 void Printer::open(const PlanNode &loop) {

@@ -8,6 +8,7 @@
 #include "emit/target_file.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 #include "plan/index/width.h"
 #include "support/check.h"
 
@@ -17,41 +18,16 @@ Printer::Range Printer::range(const PlanNode &loop) {
   if (const auto part = parts_.find(loop.axis); part != parts_.end())
     return part->second;
   const Axis &a = kernel.axes[loop.axis];
-  Range r;
-  const Size start = origin(loop.axis);
-  if (a.ragged != kNone) {
-    const Size length = written(row_length(loop.axis, axis_names_[a.over]).text);
-    const Size stop = Size::make(Size::Op::add, {start, a.block});
-    return {size_text(start), a.grid == kNone ? length.name : size_text(Size::make(Size::Op::min, {stop, length}))};
-  }
-  r.begin = size_text(start);
-  const Size block = extent_of(loop.axis);
-  const Size stop = Size::make(Size::Op::add, {start, block});
-  // Whole windows end with the array; blocks where the array or the block ends.
-  Size end = !a.uniform || is_size_of(a, block) || has_other_ends(kernel, loop.axis)
-                 ? stop
-                 : Size::make(Size::Op::min, {stop, a.size});
-  Size begin = start;
-  for (const auto &[var, d] : loop.limits) {
-    if (var == kNone) {
-      end = Size::make(Size::Op::min, {end, a.size});
-      if (sticks_out(kernel, loop.axis))
-        begin = Size::make(Size::Op::max, {begin, Size::integer(0)});
-      continue;
-    }
-    const Dim &dim = kernel.vars[var].dims[d];
-    const Size shift = Size::make(Size::Op::subtract, {start, dim.start});
-    end = Size::make(Size::Op::min, {end, Size::make(Size::Op::add, {dim.extent, shift})});
-    if (dim.offset)
-      begin = Size::make(Size::Op::max, {begin, shift});
-  }
-  r.begin = at_least(size(begin), binding::kAdd);
-  r.end = at_least(size(end), binding::kAdd);
-  return r;
+  const LoopBounds bounds = bounds_of(kernel, loop);
+  if (!bounds.to_row)
+    return {at_least(size(bounds.begin), binding::kAdd), at_least(size(bounds.end), binding::kAdd)};
+  const Size length = written(row_length(loop.axis, axis_names_[a.over]).text);
+  return {size_text(bounds.begin),
+          a.grid == kNone ? length.name : size_text(Size::make(Size::Op::min, {bounds.end, length}))};
 }
 
 bool Printer::starts_here(VarId var, const std::vector<PlanNode> &siblings) {
-  if (plan.storage[var].kind != Storage::Kind::scalar || declared_[var])
+  if (kind_of(var) != Storage::Kind::scalar || declared_[var])
     return false;
   const std::vector<PlanNode> *list = scopes.of(var).list;
   if (list != nullptr)

@@ -242,22 +242,4 @@ std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanN
   return out;
 }
 
-std::string thread_words(const Plan &plan, const Phase &phase) {
-  if (phase.divided)
-    return "; several blocks share one where they are few and long";
-  if (plan.target != TargetKind::cuda || phase.kind != Phase::Kind::parallel ||
-      phase.mapping != Phase::Mapping::item_per_thread)
-    return "";
-  std::vector<const PlanNode *> chain{&phase.nodes.front()};
-  while (static_cast<int>(chain.size()) < phase.split)
-    chain.push_back(&chain.back()->body.front());
-  if (const auto crosswise = crossing(plan, chain)) {
-    const std::string side = std::to_string(crosswise->side);
-    return ", in tiles of " + side + " x " + side + " of " + plan.kernel.axes[crosswise->other->axis].name + " and " +
-           plan.kernel.axes[chain.back()->axis].name + " through shared memory";
-  }
-  const int together = positions_together(plan, *chain.back());
-  return together == 1 ? "" : ", " + std::to_string(together) + " a thread where arrays and rows are aligned";
-}
-
 } // namespace kgen

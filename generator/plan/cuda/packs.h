@@ -38,10 +38,6 @@ struct Crossing {
 };
 std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanNode *> &chain);
 
-// What the threads of a map do beyond one position each, for readers: ", 4 a thread where ...", or the blocks of a
-// fold; empty: nothing.
-std::string thread_words(const Plan &plan, const Phase &phase);
-
 // Must the access go through a tile: are its neighbours along the other axis?
 bool is_crossing(const LaneAnalysis &lanes, VarId var, const std::vector<Coordinate> &coords, AxisId lane,
                  AxisId other);

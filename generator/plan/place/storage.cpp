@@ -348,6 +348,11 @@ std::vector<Storage> places_of(const Plan &plan) {
 
 void place_variables(Plan &plan) { plan.storage = places_of(plan); }
 
+bool threads_have_memory(const Plan &plan) {
+  return std::ranges::any_of(plan.phases, contains_contraction) ||
+         std::ranges::any_of(plan.storage, [](const Storage &s) { return s.kind == Storage::Kind::worker; });
+}
+
 bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomputing &recomputing) {
   return Recompute(plan, program, recomputing).run();
 }

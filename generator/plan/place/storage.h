@@ -13,6 +13,9 @@ namespace kgen {
 void place_variables(Plan &plan);
 std::vector<Storage> places_of(const Plan &plan);
 
+// OpenMP: has each thread memory of its own, for buffers or for the panels of contractions?
+bool threads_have_memory(const Plan &plan);
+
 // What is computed again, and what is not.
 struct Recomputing {
   struct Origin {

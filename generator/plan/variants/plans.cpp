@@ -1,5 +1,8 @@
 #include "plan/variants/plans.h"
 
+#include <algorithm>
+
+#include "plan/place/storage.h"
 #include "plan/variants/all_outputs.h"
 
 namespace kgen {
@@ -20,6 +23,12 @@ TargetPlans make_plans(const Kernel &kernel, const Facts &facts, const std::opti
     out.flat_rows = plan_flat_rows(planned, known, out.plan);
   }
   return out;
+}
+
+bool threads_have_memory(const TargetPlans &plans) {
+  return threads_have_memory(plans.plan) || (plans.in_part && threads_have_memory(*plans.in_part)) ||
+         (plans.flat_rows && threads_have_memory(plans.flat_rows->plan)) ||
+         std::ranges::any_of(plans.short_rows, [](const ShortRows &rows) { return threads_have_memory(rows.plan); });
 }
 
 std::string print(const TargetPlans &plans) {

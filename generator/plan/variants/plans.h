@@ -22,6 +22,9 @@ struct TargetPlans {
 TargetPlans make_plans(const Kernel &kernel, const Facts &facts, const std::optional<Kernel> &all_outputs,
                        const Facts &all_outputs_facts, TargetKind target);
 
+// OpenMP: has each thread memory of its own, in calls of some sizes?
+bool threads_have_memory(const TargetPlans &plans);
+
 std::string print(const TargetPlans &plans);
 
 } // namespace kgen

@@ -8,7 +8,7 @@ public:
   uint64_t of(const Plan &plan) {
     add(plan.kernel.vars.size(), plan.shares.bits());
     for (const Phase &phase : plan.phases) {
-      add(phase.kind, phase.split, phase.when, phase.unless);
+      add(phase.kind, phase.split, phase.when, phase.unless, phase.mapping, phase.launch.work, phase.launch.together);
       list(phase.nodes);
     }
     for (const Storage &storage : plan.storage) {

@@ -5,9 +5,11 @@
 #include <set>
 
 #include "plan/contract/contractions.h"
+#include "plan/cuda/blocks.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/place/storage.h"
+#include "plan/verify/launches.h"
 
 namespace kgen {
 namespace {
@@ -122,7 +124,7 @@ private:
   }
 
   void check_storage() {
-    const std::vector<Storage> places = places_of(plan_);
+    const std::vector<Storage> places = has_launches(plan_) ? places_in_blocks(plan_) : places_of(plan_);
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       must(v < plan_.storage.size() && plan_.storage[v] == places[v],
            [&] { return name(static_cast<VarId>(v)) + " lies where not all of its uses reach it"; });

@@ -5,6 +5,7 @@
 #include "plan/program/lower.h"
 #include "plan/program/prune.h"
 #include "plan/verify/fingerprint.h"
+#include "plan/verify/launches.h"
 #include "plan/verify/structure.h"
 
 namespace kgen {
@@ -79,7 +80,7 @@ std::string PlanVerifier::check(const Plan &plan) {
     for (const Answers &answers : answers_of(plan, wanted.absent))
       if (std::string wrong = compare(plan, effects_of(plan, answers, values, atoms_), wanted.made); !wrong.empty())
         return wrong;
-  return "";
+  return check_launches(plan);
 }
 
 } // namespace kgen
