@@ -35,6 +35,7 @@ from variants import variants  # noqa: E402
 
 RUNS = 2  # sizes for each form: the usual ones, and those one beyond the blocks
 WORK = 300_000  # element operations a run may take
+FLAGS = ["-O0", *this_machine.FLAGS]  # asked is what the text says; other suites have it optimized
 
 
 def chosen_runs(path):
@@ -61,7 +62,7 @@ def compare(kgen, spec, variant, run, target, folder):
     renamed = {**run, "sizes": {variant.axes.get(axis, axis): size for axis, size in run["sizes"].items()}}
     command = command_line(kgen, form, renamed, target, arrays, folder) + ["--include", str(spec.path.parent)]
     if target != "interpret":
-        command += ["--cxxflags", " ".join(["-O1", *this_machine.FLAGS])]
+        command += ["--cxxflags", " ".join(FLAGS)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TIMEOUT_S)
     if done.returncode != 0:
         codes = set(re.findall(r"error\[(KG\d+)\]", done.stderr))

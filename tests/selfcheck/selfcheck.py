@@ -60,7 +60,7 @@ def build(kgen, spec, folder, options=()):
 
 def compiled(source, folder):
     files = [source, source.with_name(source.name.replace("_selfcheck", "_openmp"))]
-    code, said = run([ROOT / "tests/tools/cached_cxx", "g++", *STRICT, "-O1", *this_machine.FLAGS, "-fopenmp", *files, "-o",
+    code, said = run([ROOT / "tests/tools/cached_cxx", "g++", *STRICT, "-O0", *this_machine.FLAGS, "-fopenmp", *files, "-o",
                       source.with_name("check")], folder)
     return said if code != 0 else None
 
