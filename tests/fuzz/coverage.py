@@ -61,7 +61,7 @@ class Coverage:
         only_cuda = {"one thread an item", "one block an item", "several items a thread", "tiles of a block"}
         for target, counts in self.decisions.items():
             out += [f"{target}: {name}" for name in DECISIONS
-                    if counts[name] == 0 and (target == "cuda" or name not in only_cuda)]
+                    if counts[name] == 0 and (target == "cuda" or not (name in only_cuda or name.startswith("kernel: ")))]
         return out
 
     def table(self):
