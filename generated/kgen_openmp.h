@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 62
+#define KGEN_OPENMP_REVISION 63
 
 #include <cmath>
 #include <cstdint>
@@ -3536,6 +3536,17 @@ struct KeptSteps {
 // All lanes, which are not columns: one after the other, they are positions of the depth at one column.
 template <int N>
 struct DownLanes : AllLanes<N> {};
+// What lies along the depth: neighbours in memory, whatever lies between columns.
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t, DownLanes<N> all) {
+  return load(from, AllLanes<N>(all));
+}
+// What a column has once.
+template <class T, int N>
+inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {
+  const Lanes<T, N> all = *from;
+  return all.v;
+}
 // Right factors that are neighbours in memory along the depth, so that they can be found by such lanes, too.
 template <class Right>
 struct AlongDepth : Right {
@@ -3874,7 +3885,7 @@ class Contraction {
     if constexpr (kEnds<Kept>)
       pack(smaller(end, kept.end(m)), [=](int64_t at) IN_SET { return left(m, at); });
     if constexpr (kFromPanels)
-      pack(smaller(end, left.whole_end), [=](int64_t at) IN_SET { return left.whole(m, at); });
+      pack(smaller(end, left.whole_end()), [=](int64_t at) IN_SET { return left.whole(m, at); });
     pack(end, value);
     for (; k < end; ++k, ++to) *to = value(k);
   }
@@ -4034,16 +4045,6 @@ class Contraction {
   B* right_panels_ = nullptr;
 };
 
-template <class T, int N>
-inline typename LanesOf<T, N>::type load_every(const T* from, int64_t, DownLanes<N> all) {
-  return load(from, AllLanes<N>(all));
-}
-template <class T, int N>
-inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {  // of the column
-  const Lanes<T, N> all = *from;
-  return all.v;
-}
-
 // Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and
 // goes to finish(m, n, lanes, total). The columns may lie in several bands, whose number is a last argument
@@ -4078,6 +4079,7 @@ struct Words {
   Span depth;
 
   IN_SET Span span() const { return {0, ceil_div(depth.count(), kInWord)}; }
+  IN_SET int64_t whole_end() const { return depth.count() / kInWord; }  // of the words that are full
   IN_SET int64_t position(int64_t word, int part) const { return depth.first + word * kInWord + part; }
   // Where a number of so many bits stands in it; in lanes or not.
   template <class Bits>
@@ -4088,10 +4090,8 @@ struct Words {
 template <int kInWord, class Left>
 struct LeftWords : Words<kInWord> {
   Left left;
-  int64_t whole_end;  // of the words that are full
 
-  IN_SET LeftWords(const Left& left_, Span depth_)
-      : Words<kInWord>{depth_}, left(left_), whole_end(depth_.count() / kInWord) {}
+  IN_SET LeftWords(const Left& left_, Span depth_) : Words<kInWord>{depth_}, left(left_) {}
   IN_SET int32_t whole(int64_t m, int64_t word) const { return of(m, word, kInWord); }
   IN_SET int32_t operator()(int64_t m, int64_t word) const {
     return of(m, word, int(smaller(kInWord, this->depth.count() - word * kInWord)));
@@ -4113,12 +4113,11 @@ struct LeftWords : Words<kInWord> {
 template <int kInWord, class V, class Right>
 struct RightWords : Words<kInWord> {
   Right right;
-  uint32_t flipped;   // bits of each word
-  int64_t whole_end;  // of the words that are full
+  uint32_t flipped;  // bits of each word
 
   IN_SET RightWords(const Right& right_, Span depth_, uint32_t flipped_)
-      : Words<kInWord>{depth_}, right(right_), flipped(flipped_), whole_end(depth_.count() / kInWord) {}
-  IN_SET int64_t down_end(Span) const { return whole_end; }
+      : Words<kInWord>{depth_}, right(right_), flipped(flipped_) {}
+  IN_SET int64_t down_end(Span) const { return this->whole_end(); }
   template <int N, class Active>
   IN_SET void operator()(Lanes<int32_t, N>& values, int64_t word, int64_t n, Active active,
                          int64_t band) const {

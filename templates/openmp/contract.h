@@ -34,6 +34,17 @@ struct KeptSteps {
 // All lanes, which are not columns: one after the other, they are positions of the depth at one column.
 template <int N>
 struct DownLanes : AllLanes<N> {};
+// What lies along the depth: neighbours in memory, whatever lies between columns.
+template <class T, int N>
+inline typename LanesOf<T, N>::type load_every(const T* from, int64_t, DownLanes<N> all) {
+  return load(from, AllLanes<N>(all));
+}
+// What a column has once.
+template <class T, int N>
+inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {
+  const Lanes<T, N> all = *from;
+  return all.v;
+}
 // Right factors that are neighbours in memory along the depth, so that they can be found by such lanes, too.
 template <class Right>
 struct AlongDepth : Right {
@@ -372,7 +383,7 @@ class Contraction {
     if constexpr (kEnds<Kept>)
       pack(smaller(end, kept.end(m)), [=](int64_t at) IN_SET { return left(m, at); });
     if constexpr (kFromPanels)
-      pack(smaller(end, left.whole_end), [=](int64_t at) IN_SET { return left.whole(m, at); });
+      pack(smaller(end, left.whole_end()), [=](int64_t at) IN_SET { return left.whole(m, at); });
     pack(end, value);
     for (; k < end; ++k, ++to) *to = value(k);
   }
@@ -531,16 +542,6 @@ class Contraction {
   int32_t* sums_ = nullptr;  // of the left factors in each row of the panels
   B* right_panels_ = nullptr;
 };
-
-template <class T, int N>
-inline typename LanesOf<T, N>::type load_every(const T* from, int64_t, DownLanes<N> all) {
-  return load(from, AllLanes<N>(all));
-}
-template <class T, int N>
-inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {  // of the column
-  const Lanes<T, N> all = *from;
-  return all.v;
-}
 
 // Each number of the result, at row m and column n, begins with `start`, takes a step with left(m, k) and
 // with what right(values, k, n, lanes) sets, for each k of the depth, in order, where kept(m, k) says so, and

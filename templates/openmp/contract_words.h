@@ -7,6 +7,7 @@ struct Words {
   Span depth;
 
   IN_SET Span span() const { return {0, ceil_div(depth.count(), kInWord)}; }
+  IN_SET int64_t whole_end() const { return depth.count() / kInWord; }  // of the words that are full
   IN_SET int64_t position(int64_t word, int part) const { return depth.first + word * kInWord + part; }
   // Where a number of so many bits stands in it; in lanes or not.
   template <class Bits>
@@ -17,10 +18,8 @@ struct Words {
 template <int kInWord, class Left>
 struct LeftWords : Words<kInWord> {
   Left left;
-  int64_t whole_end;  // of the words that are full
 
-  IN_SET LeftWords(const Left& left_, Span depth_)
-      : Words<kInWord>{depth_}, left(left_), whole_end(depth_.count() / kInWord) {}
+  IN_SET LeftWords(const Left& left_, Span depth_) : Words<kInWord>{depth_}, left(left_) {}
   IN_SET int32_t whole(int64_t m, int64_t word) const { return of(m, word, kInWord); }
   IN_SET int32_t operator()(int64_t m, int64_t word) const {
     return of(m, word, int(smaller(kInWord, this->depth.count() - word * kInWord)));
@@ -42,12 +41,11 @@ struct LeftWords : Words<kInWord> {
 template <int kInWord, class V, class Right>
 struct RightWords : Words<kInWord> {
   Right right;
-  uint32_t flipped;   // bits of each word
-  int64_t whole_end;  // of the words that are full
+  uint32_t flipped;  // bits of each word
 
   IN_SET RightWords(const Right& right_, Span depth_, uint32_t flipped_)
-      : Words<kInWord>{depth_}, right(right_), flipped(flipped_), whole_end(depth_.count() / kInWord) {}
-  IN_SET int64_t down_end(Span) const { return whole_end; }
+      : Words<kInWord>{depth_}, right(right_), flipped(flipped_) {}
+  IN_SET int64_t down_end(Span) const { return this->whole_end(); }
   template <int N, class Active>
   IN_SET void operator()(Lanes<int32_t, N>& values, int64_t word, int64_t n, Active active,
                          int64_t band) const {

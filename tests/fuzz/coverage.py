@@ -58,10 +58,11 @@ class Coverage:
 
     def never(self):
         out = [f"feature: {name}" for name, count in sorted(self.features.items()) if count == 0]
-        only_cuda = {"one thread an item", "one block an item", "several items a thread", "tiles of a block"}
+        only_cuda = {"one thread an item", "one block an item", "several items a thread", "tiles of a block",
+                     *(name for name in DECISIONS if name.startswith("kernel: "))}
         for target, counts in self.decisions.items():
             out += [f"{target}: {name}" for name in DECISIONS
-                    if counts[name] == 0 and (target == "cuda" or not (name in only_cuda or name.startswith("kernel: ")))]
+                    if counts[name] == 0 and (target == "cuda" or name not in only_cuda)]
         return out
 
     def table(self):

@@ -262,8 +262,9 @@ private:
     nest_.body[nest_.fold] = wrapped(nest_.depth, std::move(element));
     std::vector<PlanNode> loops = put_in_order(found);
     const int shared = static_cast<int>(loops.size()) - found.rows - found.columns;
-    found.left_along_rows = is_left_along(loops[static_cast<size_t>(shared + found.rows - 1)].axis);
-    found.right_along_depth = nest_.depth.size() == 1 && is_right_along_depth(right_);
+    const LaneAnalysis lanes(plan_);
+    found.left_along_rows = is_left_along(lanes, loops[static_cast<size_t>(shared + found.rows - 1)].axis);
+    found.right_along_depth = nest_.depth.size() == 1 && is_right_along_depth(lanes, right_);
     loops[static_cast<size_t>(shared)].contraction = found;
     root_ = wrapped(loops, std::move(nest_.body));
     return shared;
@@ -305,38 +306,33 @@ private:
     return sums && left && right ? std::optional(std::pair(*left, *right)) : std::nullopt;
   }
 
-  LaneStep step_of(const Expr &read, AxisId axis) const {
-    return LaneAnalysis(plan_).step_of(read.ref, read.coords, axis);
-  }
-
   // Are its neighbours those of the next rows, and none of them those of the next step down?
-  bool is_left_along(AxisId row) const {
-    bool along_rows = false, along_depth = false;
-    walk(kernel_, left_, [&](ExprId id) {
-      const Expr &e = kernel_.expr(id);
-      along_rows |= e.op == Op::read && step_of(e, row).kind == LaneStep::Kind::neighbour;
-      along_depth |= e.op == Op::read && step_of(e, nest_.depth.back().axis).kind == LaneStep::Kind::neighbour;
-      return true;
-    });
-    return along_rows && !along_depth;
+  bool is_left_along(const LaneAnalysis &lanes, AxisId row) const {
+    const auto reads_along = [&](AxisId axis) {
+      return any_node(kernel_, left_, [&](const Expr &e) {
+        return e.op == Op::read && lanes.step_of(e.ref, e.coords, axis).kind == LaneStep::Kind::neighbour;
+      });
+    };
+    return reads_along(row) && !reads_along(nest_.depth.back().axis);
   }
 
   // Can lanes that are positions of the depth find it as well, at one column?
-  bool is_right_along_depth(ExprId id) const {
+  bool is_right_along_depth(const LaneAnalysis &lanes, ExprId id) const {
     const Expr &e = kernel_.expr(id);
     if ((e.axes & (AxisSet::of(column_) | AxisSet::of(nest_.depth.front().axis))).empty())
       return true;
     if (is_scalar_op(e.op) || e.op == Op::cast)
-      return std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return is_right_along_depth(arg); });
+      return std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return is_right_along_depth(lanes, arg); });
     if (e.op != Op::read || !e.coords.empty() || kernel_.vars[e.ref].optional || kernel_.vars[e.ref].outside != 0 ||
-        LaneAnalysis(plan_).may_leave(e) || LaneAnalysis(plan_).guarded(e, column_))
+        lanes.may_leave(e) || lanes.guarded(e, column_))
       return false;
     constexpr int64_t kMostOfRecord = 8; // such are taken apart in other ways
     const AxisId depth = nest_.depth.front().axis;
-    const LaneStep across = step_of(e, column_);
+    const LaneStep across = lanes.step_of(e.ref, e.coords, column_);
     if (!e.axes.contains(depth)) // of the column alone
       return across.kind == LaneStep::Kind::neighbour && kernel_.vars[e.ref].type != Type::boolean;
-    return step_of(e, depth).kind == LaneStep::Kind::neighbour && across.kind == LaneStep::Kind::stride &&
+    return lanes.step_of(e.ref, e.coords, depth).kind == LaneStep::Kind::neighbour &&
+           across.kind == LaneStep::Kind::stride &&
            !(across.stride.is_integer() && across.stride.value <= kMostOfRecord);
   }
 
