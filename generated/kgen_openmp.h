@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 64
+#define KGEN_OPENMP_REVISION 69
 
 #include <cmath>
 #include <cstdint>
@@ -3442,6 +3442,8 @@ constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 template <class Total, class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N, kFewColumns = kTileRows < N ? kTileRows : N - 1;
+  // So many rows meet a right factor that lies along the columns, or along the depth, as it is read.
+  static constexpr int kFewRows = kTileRows, kFewRowsDown = 32, kPanelsOfFewRows = 16;
   // Words are folded so fast that what waits would take longer than columns that come from the second cache.
   static constexpr int64_t kDeep = std::is_same_v<Left, int32_t> ? 1024 : 256;
   static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
@@ -3449,7 +3451,7 @@ struct Cut {
   int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
   int64_t part;                                  // of the depth
   int64_t panels_at_once, tiles_at_once;         // that lie in panels
-  bool few_columns;                              // lanes go down the depth then
+  bool few_columns, few_rows, few_rows_down;     // which meet all of the other factor as it is read
   bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
   bool alone;                                    // a thread computes it by itself, if there are several
 
@@ -3458,9 +3460,11 @@ struct Cut {
         bands(bands_),
         panels(bands_ * ceil_div(columns.count(), kColumns)),
         tiles(ceil_div(rows.count(), kTileRows)) {
-    few_columns = bands * columns.count() <= kFewColumns && depth > 64;
     const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
     packs_left = work > 64 * 64 * 64;
+    few_columns = bands * columns.count() <= kFewColumns && depth > 64;
+    few_rows = packs_left && rows.count() <= kFewRows && panels >= kPanelsOfFewRows;
+    few_rows_down = rows.count() <= kFewRowsDown;
     packs_right = packs_left && tiles > 2;
     alone = work <= kShared;
     part = packs_left ? ceil_div(ceil_div(depth, ceil_div(depth, kDeep)), N) * N : depth;
@@ -3468,10 +3472,15 @@ struct Cut {
         1, smaller(smaller(tiles, kTilesBeside), kLeftBytes / int64_t(sizeof(Left)) / kTileRows / part));
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
-  // Of a panel, or of a column of a few. Some more than there are: those beside each other do not meet in the
+  // Are rows or columns few, where right factors lie along the depth or do not?
+  template <bool kDown>
+  IN_SET bool is_narrow() const {
+    return few_columns || (kDown ? few_rows_down : few_rows);
+  }
+  // Of a panel, or of a line of a few. Some more than there are: those beside each other do not meet in the
   // sets of a cache.
   IN_SET int64_t panel_numbers() const { return (depth + 1) * kColumns; }
-  IN_SET int64_t column_numbers() const { return depth + N; }
+  IN_SET int64_t line_numbers() const { return depth + N; }
   IN_SET int64_t left_bytes() const {
     return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
   }
@@ -3481,8 +3490,9 @@ struct Cut {
   }
   IN_SET int64_t right_bytes() const {
     const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
-    return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers()))
-                       : panel_bytes;
+    const int64_t rows = few_rows_down ? kFewRowsDown : few_rows ? kFewRows : 0;
+    return larger(larger(panel_bytes, lines(few_columns ? kFewColumns : 0, sizeof(Right), line_numbers())),
+                  lines(rows, sizeof(Left), line_numbers()));
   }
   IN_SET int64_t waiting_bytes() const {
     return part < depth
@@ -3649,6 +3659,259 @@ struct StepOf<Step, std::void_t<decltype(Step::kBias)>> {
   static constexpr int kBias = Step::kBias;
 };
 
+// A product with few rows, or few columns: each number of the other factor is read once, as fast as memory
+// gives it, and meets all of them, which lie in memory that the threads share.
+template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Combine>
+class NarrowContraction {
+  using Total = Lanes<T, N>;
+  using Lefts = Lanes<A, N>;
+  using Rights = Lanes<B, N>;
+  // So many lines of the other factor are gone down beside each other, with so many of the few.
+  static constexpr int kBeside = 4, kFew = 2 * kTileRows / kBeside;
+  // So many rows go along the columns together, some steps at a time, with totals in the first cache.
+  static constexpr int kRowsAlong = 4, kSteps = 8;
+  static constexpr int kTotalsAlong = 384;
+  static_assert(kTotalsAlong <= 2 * kTileRows * Cut<T, A, B, N>::kPanelsThatWait);
+
+ public:
+  IN_SET NarrowContraction(Span rows, Span columns, Span depth, const Cut<T, A, B, N>& cut, Total start,
+                           const Left& left, const Right& right, const Step& step, const Finish& finish,
+                           const Combine& combine)
+      : rows_(rows),
+        columns_(columns),
+        depth_(depth),
+        cut_(cut),
+        start_(start),
+        left_(left),
+        right_(right),
+        step_(step),
+        finish_(finish),
+        combine_(combine) {}
+
+  IN_SET void run(Team team, void* shared, Total* waiting) {
+    columns_of_few_ = static_cast<B*>(shared);
+    rows_of_few_ = static_cast<A*>(shared);
+    const Span depth = Span{0, depth_.count()}.part(team.number, team.count);
+    team.wait();
+    if (cut_.few_columns)
+      pack_columns(depth);
+    else
+      pack_rows(depth);
+    team.wait();
+    if (cut_.few_columns) {
+      for_groups(rows_, kBeside, team, [this](int64_t band, Span rows) IN_SET { fold_rows(rows, band); });
+    } else if constexpr (kAlongDepth<Right>) {
+      for_groups(columns_, N, team,
+                 [this](int64_t band, Span columns) IN_SET { fold_columns(columns, band); });
+    } else {
+      const Span panels = Span{0, cut_.panels}.part(team.number, team.count);
+      const int64_t at_once = kTotalsAlong / 2 / rows_along();
+      for (int64_t first = panels.first; first < panels.end; first += at_once)
+        fold_panels({first, smaller(first + at_once, panels.end)}, waiting);
+    }
+  }
+
+ private:
+  // Some lines at a time, which threads share, of each band.
+  template <class Use>
+  IN_SET void for_groups(Span lines, int64_t size, Team team, const Use& use) const {
+    const Span groups = Span{0, ceil_div(lines.count(), size) * cut_.bands}.part(team.number, team.count);
+    for (int64_t group = groups.first; group < groups.end; ++group) {
+      const int64_t first = lines.first + group / cut_.bands * size;
+      use(group % cut_.bands, Span{first, smaller(first + size, lines.end)});
+    }
+  }
+  // Takes as many of the few at once as there are registers for.
+  template <class Use>
+  IN_SET static void for_few(int count, const Use& use) {
+    for (int first = 0; first < count; first += kFew) {
+      const int rest = int(smaller(count - first, kFew));
+      if (rest == 1)
+        use(std::integral_constant<int, 1>(), first, rest);
+      else if (rest <= kFew / 2 + 1)
+        use(std::integral_constant<int, kFew / 2 + 1>(), first, rest);
+      else
+        use(std::integral_constant<int, kFew>(), first, rest);
+    }
+  }
+  // Lanes take positions of the depth in turns: those of `few` lines, and of kBeside others.
+  template <int kOfFew, class Values, class Few, class Beside, class InLanes>
+  IN_SET void go_down(int64_t turns, const Few& few, const Beside& beside, const InLanes& step,
+                      Total* totals) const {
+    for (int cell = 0; cell < kOfFew * kBeside; ++cell) totals[cell] = start_;
+    fold_tile<N, Values>({0, turns}, few, beside, step, Everywhere(), totals,
+                         std::make_integer_sequence<int, kOfFew * kBeside>(),
+                         std::make_integer_sequence<int, kBeside>());
+  }
+
+  IN_SET int count_of_columns() const { return int(smaller(columns_.count(), cut_.kFewColumns)); }
+  IN_SET void pack_columns(Span depth) const {
+    const int count = count_of_columns();
+    for (int64_t k = depth.first; k < depth.end; ++k)
+      for (int64_t band = 0; band < cut_.bands; ++band) {
+        Rights values;
+        in_band(band, right_, values, depth_.first + k, columns_.first, FirstLanes<N>{count});
+        B* const to = columns_of_few_ + band * count * cut_.line_numbers() + k;
+        for (int n = 0; n < count; ++n) to[n * cut_.line_numbers()] = values[n];
+      }
+  }
+  // Some rows meet all columns.
+  IN_SET void fold_rows(Span rows, int64_t band) const {
+    const int count = count_of_columns();
+    T results[kBeside][N] = {};
+    for_few(count, [&](auto few, int first, int there) IN_SET {
+      const B* const columns = columns_of_few_ + (band * count + first) * cut_.line_numbers();
+      go_down_rows<decltype(few)::value>(rows, columns, there, &results[0][first]);
+    });
+    for (int64_t m = rows.first; m < rows.end; ++m)
+      in_band(band, finish_, m, columns_.first, FirstLanes<N>{count},
+              load(results[m - rows.first], AllLanes<N>{}));
+  }
+  // The last positions, too few for all lanes, come after the others.
+  template <int kOfFew>
+  IN_SET void go_down_rows(Span rows, const B* columns, int count, T* results) const {
+    const int64_t to_next = cut_.line_numbers(), first_k = depth_.first, turns = depth_.count() / N;
+    const Left left = left_;  // as what is stored could be anything that is not local
+    const auto of_column = [=](int64_t first, int k, int n) IN_SET {
+      return load(columns + (n < count ? n : 0) * to_next + (first + k) * N, AllLanes<N>{});
+    };
+    const auto of_row = [=](Lefts& values, int64_t turn, int row) IN_SET {
+      A positions[N];
+#pragma GCC unroll 64  // else g++ -O2 makes no vectors of these reads
+      for (int lane = 0; lane < N; ++lane)
+        positions[lane] = left(smaller(rows.first + row, rows.end - 1), first_k + turn * N + lane);
+      values = load(positions, AllLanes<N>{});
+    };
+    const auto step = [this](Total& total, Rights b, Lefts a) IN_SET { step_(total, a, b); };
+    Total totals[kOfFew * kBeside];
+    go_down<kOfFew, Lefts>(turns, of_column, of_row, step, totals);
+    for (int64_t m = rows.first; m < rows.end; ++m)
+      for (int n = 0; n < count; ++n) {
+        Total total = across(totals[n * kBeside + (m - rows.first)], combine_);
+        for (int64_t k = turns * N; k < depth_.count(); ++k)
+          step_(total, Lefts(left(m, first_k + k)), Rights(columns[n * to_next + k]));
+        results[(m - rows.first) * N + n] = total[0];
+      }
+  }
+
+  IN_SET void pack_rows(Span depth) const {
+    const Left left = left_;  // as what is stored could be anything that is not local
+    for (int64_t m = 0; m < rows_.count(); ++m)
+      for (int64_t k = depth.first; k < depth.end; ++k)
+        rows_of_few_[m * cut_.line_numbers() + k] = left(rows_.first + m, depth_.first + k);
+  }
+  // The columns of as many lanes meet all rows.
+  IN_SET void fold_columns(Span columns, int64_t band) const {
+    T results[Cut<T, A, B, N>::kFewRowsDown][N] = {};
+    const int64_t turns = (right_.down_end(depth_) - depth_.first) / N;
+    for (int first = 0; first < int(columns.count()); first += kBeside)
+      for_few(int(rows_.count()), [&](auto few, int row, int there) IN_SET {
+        const int count = int(smaller(columns.count() - first, kBeside));
+        go_down_columns<decltype(few)::value>(turns, band, columns.first + first, count,
+                                              rows_of_few_ + row * cut_.line_numbers(), there,
+                                              &results[row][first]);
+      });
+    if (columns.count() == N)
+      finish_columns(AllLanes<N>{}, turns, band, columns.first, results);
+    else
+      finish_columns(FirstLanes<N>{int(columns.count())}, turns, band, columns.first, results);
+  }
+  // The last positions, too few for all lanes, come after the others.
+  template <class Active>
+  IN_SET void finish_columns(Active active, int64_t turns, int64_t band, int64_t first,
+                             const T (*results)[N]) const {
+    for (int64_t m = 0; m < rows_.count(); ++m) {
+      Total total = load(results[m], AllLanes<N>{});
+      for (int64_t k = turns * N; k < depth_.count(); ++k) {
+        Rights values;
+        in_band(band, right_, values, depth_.first + k, first, active);
+        step_(total, rows_of_few_[m * cut_.line_numbers() + k], values);
+      }
+      in_band(band, finish_, rows_.first + m, first, active, total);
+    }
+  }
+  template <int kOfFew>
+  IN_SET void go_down_columns(int64_t turns, int64_t band, int64_t first, int count, const A* rows, int there,
+                              T* results) const {
+    const int64_t to_next = cut_.line_numbers(), first_k = depth_.first;
+    const Right right = right_;  // as what is stored could be anything that is not local
+    const auto of_row = [=](int64_t turn, int k, int row) IN_SET {
+      return load(rows + (row < there ? row : 0) * to_next + (turn + k) * N, AllLanes<N>{});
+    };
+    const auto of_column = [=](Rights& values, int64_t turn, int n) IN_SET {
+      in_band(band, right, values, first_k + turn * N, first + (n < count ? n : 0), DownLanes<N>{});
+    };
+    const auto step = [this](Total& total, Lefts a, Rights b) IN_SET { step_(total, a, b); };
+    Total totals[kOfFew * kBeside];
+    go_down<kOfFew, Rights>(turns, of_row, of_column, step, totals);
+    for (int row = 0; row < there; ++row)
+      for (int n = 0; n < count; ++n) results[row * N + n] = across(totals[row * kBeside + n], combine_);
+  }
+
+  // As many rows as have totals: a single one, or some at a time.
+  IN_SET int64_t rows_along() const {
+    return rows_.count() == 1 ? 1 : ceil_div(rows_.count(), kRowsAlong) * kRowsAlong;
+  }
+  // Neighbouring panels go down the depth together, so that the right factor is read in long pieces.
+  IN_SET void fold_panels(Span panels, Total* waiting) const {
+    const int count = int(panels.count()), in_row = 2 * count, rows = int(rows_along());
+    Total here[kTotalsAlong];
+    Panel<N> beside[kTotalsAlong / 2];
+    for (int i = 0; i < count; ++i) beside[i] = Panel<N>(panels.first + i, cut_, columns_);
+    for (int64_t first = 0; first < cut_.depth; first += cut_.part) {
+      for (int cell = 0; cell < rows * in_row; ++cell) here[cell] = start_;
+      const int64_t end = smaller(first + cut_.part, depth_.count());
+      for (int64_t k = first; k < end; k += kSteps)
+        for (int row = 0; row < rows; row += rows == 1 ? 1 : kRowsAlong) {
+          const Span steps = {k, smaller(k + kSteps, end)};
+          if (rows == 1)
+            go_along(steps, row, beside, count, here, std::make_integer_sequence<int, 1>());
+          else
+            go_along(steps, row, beside, count, here + row * in_row,
+                     std::make_integer_sequence<int, kRowsAlong>());
+        }
+      for (int cell = 0; first > 0 && cell < rows * in_row; ++cell)
+        here[cell] = combine_(waiting[cell], here[cell]);
+      for (int cell = 0; end < depth_.count() && cell < rows * in_row; ++cell) waiting[cell] = here[cell];
+    }
+    const Finish finish = finish_;  // as what it stores could be anything that is not local
+    for (int64_t m = 0; m < rows_.count(); ++m)
+      for (int i = 0; i < count; ++i)
+        beside[i].for_vectors([&](int v, int64_t n, auto active) IN_SET {
+          in_band(beside[i].band, finish, rows_.first + m, n, active, here[m * in_row + 2 * i + v]);
+        });
+  }
+  template <int... kRow>
+  __attribute__((noinline)) IN_SET void go_along(Span steps, int row, const Panel<N>* beside, int count,
+                                                 Total* here, std::integer_sequence<int, kRow...>) const {
+    const Right right = right_;  // as what is stored could be anything that is not local
+    const Step step = step_;
+    const int64_t to_next = cut_.line_numbers(), last = rows_.count() - 1;
+    const A* const rows[] = {rows_of_few_ + smaller(row + kRow, last) * to_next...};
+    for (int i = 0; i < count; ++i, here += 2)
+      beside[i].for_vectors([&](int v, int64_t n, auto active) IN_SET {
+        Total totals[] = {here[2 * count * kRow + v]...};
+        for (int64_t k = steps.first; k < steps.end; ++k) {
+          Rights values;
+          in_band(beside[i].band, right, values, depth_.first + k, n, active);
+          (step(totals[kRow], rows[kRow][k], values), ...);
+        }
+        ((here[2 * count * kRow + v] = totals[kRow]), ...);
+      });
+  }
+
+  const Span rows_, columns_, depth_;
+  const Cut<T, A, B, N>& cut_;
+  const Total start_;
+  const Left& left_;
+  const Right& right_;
+  const Step& step_;
+  const Finish& finish_;
+  const Combine& combine_;
+  B* columns_of_few_ = nullptr;
+  A* rows_of_few_ = nullptr;
+};
+
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
           class Combine, class Wanted>
 class Contraction {
@@ -3657,7 +3920,6 @@ class Contraction {
   static constexpr bool kAlways = std::is_same_v<Kept, Everywhere>;
   static constexpr bool kFromPanels = StepOf<Step>::kFromPanels;
   static constexpr int kBias = StepOf<Step>::kBias;
-  static constexpr int kRowsOfFew = 4, kColumnsOfFew = 2 * kTileRows / kRowsOfFew;  // in registers at once
 
  public:
   IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
@@ -3693,7 +3955,10 @@ class Contraction {
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
     sums_ = reinterpret_cast<int32_t*>(known_);  // such steps are taken by all rows
     if constexpr (kAlways && std::is_same_v<Threads, Team> && !kFromPanels)
-      if (cut_.few_columns) return run_few_columns(team);
+      if (cut_.template is_narrow<kAlongDepth<Right>>())
+        return NarrowContraction<N, T, A, B, Left, Right, Step, Finish, Combine>(
+                   rows_, columns_, depth_, cut_, start_, left_, right_, step_, finish_, combine_)
+            .run(team, right_panels_, waiting_);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
       const Span of_this = panels.part(team.number, team.count);
@@ -3722,69 +3987,6 @@ class Contraction {
     }
   };
   using Steps = KeptSteps<N, KeptOfTile>;
-
-  // Some rows at a time, which are read as fast as memory gives them, meet all columns.
-  IN_SET void run_few_columns(Team team) const {
-    team.wait();
-    pack_columns(Span{0, depth_.count()}.part(team.number, team.count));
-    team.wait();
-    const Span groups = Span{0, ceil_div(rows_.count(), kRowsOfFew)}.part(team.number, team.count);
-    for (int64_t group = groups.first; group < groups.end; ++group) {
-      const int64_t m = rows_.first + group * kRowsOfFew;
-      for (int64_t band = 0; band < cut_.bands; ++band)
-        fold_few_columns({m, smaller(m + kRowsOfFew, rows_.end)}, band);
-    }
-  }
-  IN_SET int few_count() const { return int(smaller(columns_.count(), cut_.kFewColumns)); }
-  IN_SET void pack_columns(Span depth) const {
-    const int count = few_count();
-    for (int64_t k = depth.first; k < depth.end; ++k)
-      for (int64_t band = 0; band < cut_.bands; ++band) {
-        Columns values;
-        in_band(band, right_, values, depth_.first + k, columns_.first, FirstLanes<N>{count});
-        B* const to = right_panels_ + band * count * cut_.column_numbers() + k;
-        for (int n = 0; n < count; ++n) to[n * cut_.column_numbers()] = values[n];
-      }
-  }
-  IN_SET void fold_few_columns(Span rows, int64_t band) const {
-    const int count = few_count();
-    T results[kRowsOfFew][N] = {};
-    for (int first = 0; first < count; first += kColumnsOfFew) {
-      const B* const columns = right_panels_ + (band * count + first) * cut_.column_numbers();
-      go_down_in_lanes(rows, columns, int(smaller(count - first, kColumnsOfFew)), &results[0][first]);
-    }
-    for (int64_t m = rows.first; m < rows.end; ++m)
-      in_band(band, finish_, m, columns_.first, FirstLanes<N>{count},
-              load(results[m - rows.first], AllLanes<N>{}));
-  }
-  // Lanes take positions of the depth in turns; the last ones, too few for all lanes, come after that.
-  IN_SET void go_down_in_lanes(Span rows, const B* columns, int count, T* results) const {
-    const int64_t to_next = cut_.column_numbers(), first_k = depth_.first, whole = depth_.count() / N;
-    const Left left = left_;  // as what is stored could be anything that is not local
-    Total totals[2 * kTileRows];
-    for (Total& total : totals) total = start_;
-    const auto of_column = [=](int64_t first, int k, int n) IN_SET {
-      return load(columns + (n < count ? n : 0) * to_next + (first + k) * N, AllLanes<N>{});
-    };
-    const auto of_row = [=](Lanes<A, N>& values, int64_t at, int row) IN_SET {
-      A positions[N];
-#pragma GCC unroll 64  // else g++ -O2 makes no vectors of these reads
-      for (int lane = 0; lane < N; ++lane)
-        positions[lane] = left(smaller(rows.first + row, rows.end - 1), first_k + at * N + lane);
-      values = load(positions, AllLanes<N>{});
-    };
-    const auto step = [this](Total& total, Columns b, Lanes<A, N> a) IN_SET { step_(total, a, b); };
-    fold_tile<N, Lanes<A, N>>({0, whole}, of_column, of_row, step, kept_, totals,
-                              std::make_integer_sequence<int, 2 * kTileRows>(),
-                              std::make_integer_sequence<int, kRowsOfFew>());
-    for (int64_t m = rows.first; m < rows.end; ++m)
-      for (int n = 0; n < count; ++n) {
-        Total total = across(totals[n * kRowsOfFew + (m - rows.first)], combine_);
-        for (int64_t k = whole * N; k < depth_.count(); ++k)
-          step_(total, Lanes<A, N>(left(m, first_k + k)), Columns(columns[n * to_next + k]));
-        results[(m - rows.first) * N + n] = total[0];
-      }
-  }
 
   // From top to bottom, several beside each other, so that rows are read in long pieces.
   IN_SET void pack_right(int64_t first_panel, Span panels) const {
@@ -4168,7 +4370,10 @@ template <int N, int kInWord>
 struct CutOfWords : Cut<int32_t, int32_t, int32_t, N> {
   IN_SET CutOfWords(Span rows, int64_t bands_, Span columns, Span depth_)
       : Cut<int32_t, int32_t, int32_t, N>(rows, bands_, columns, Words<kInWord>{depth_}.span()) {}
-  IN_SET bool from_panels() const { return this->packs_left && !this->few_columns; }
+  template <bool kDown>
+  IN_SET bool from_panels() const {
+    return this->packs_left && this->depth >= N && !this->template is_narrow<kDown>();
+  }
 };
 // With room for either of two ways.
 template <class One, class Other>
@@ -4287,7 +4492,8 @@ inline void contract_bytes(Threads team, char* shared, char* mine, Span rows, in
                            Span depth, const Left& left, const Right& right, const Finish& finish) {
 #if KGEN_SET_AVX2
   using Step = ByteStep<std::is_signed_v<L>, std::is_signed_v<R>>;
-  if (CutOfWords<N, 4>(rows, bands, columns, depth).from_panels() && has_sums_of_bytes())
+  const CutOfWords<N, 4> cut(rows, bands, columns, depth);
+  if (cut.template from_panels<kAlongDepth<Right>>() && has_sums_of_bytes())
     return contract_words<N, 4, int32_t, int32_t>(team, shared, mine, rows, bands, columns, depth, left,
                                                   right, Step(), finish, Step::kBias == 0 ? 0 : 0x80808080);
 #endif
@@ -4320,10 +4526,12 @@ inline void contract_products(Threads team, char* shared, char* mine, Span rows,
                               Span depth, const Left& left, const Right& right, const Finish& finish) {
   using V = Value<T>;
 #if KGEN_SET_AVX512
-  if constexpr (std::is_same_v<T, BF16>)
-    if (chosen_set() == 3 && CutOfWords<N, 2>(rows, bands, columns, depth).from_panels())
+  if constexpr (std::is_same_v<T, BF16>) {
+    const CutOfWords<N, 2> cut(rows, bands, columns, depth);
+    if (chosen_set() == 3 && cut.template from_panels<kAlongDepth<Right>>())
       return contract_words<N, 2, float, float>(team, shared, mine, rows, bands, columns, depth, left, right,
                                                 Bf16Step(), finish);
+  }
 #endif
   contract<N, V, V, V>(
       team, shared, mine, rows, bands, columns, depth, V(0), left, right,

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "elementwise/activation.h"
+#include "matmul/matmul.h"
 #include "norm/layer_norm.h"
 #include "norm/softmax.h"
 #include "reduce/column_sum.h"
@@ -80,8 +81,19 @@ Forms relu(Case &c) {
           {"torch out=", [&] { at::clamp_min_out(c.expected, c.x, 0); }}};
 }
 
+Forms matmul(Case &c) {
+  const at::Tensor w = at::randn({c.columns, c.columns});
+  return {{"ours",
+           [&c, w] {
+             require(matmul_f32_openmp(c.x.const_data_ptr<float>(), w.const_data_ptr<float>(),
+                                       c.y.mutable_data_ptr<float>(), c.rows, c.columns, c.columns, nullptr, 0));
+           }},
+          {"torch", [&c, w] { c.expected = at::mm(c.x, w); }},
+          {"torch out=", [&c, w] { at::mm_out(c.expected, c.x, w); }}};
+}
+
 const std::map<std::string, Forms (*)(Case &)> kOps = {
-    {"softmax", softmax}, {"layer_norm", layer_norm}, {"column_sum", column_sum}, {"relu", relu}};
+    {"softmax", softmax}, {"layer_norm", layer_norm}, {"column_sum", column_sum}, {"relu", relu}, {"matmul", matmul}};
 
 double seconds_of(const Call &call, int64_t count) {
   const auto start = std::chrono::steady_clock::now();

@@ -408,8 +408,8 @@ for m, k, n in ((512,) * 3, (1024,) * 3, (2048,) * 3, (4096,) * 3, (1000, 1003, 
                 (65536, 32, 32)):
     add_product(f"matmul {m}" if m == k == n else f"matmul {m}x{k}x{n}", "matmul", "matmul_f32", {"M": m, "K": k, "N": n},
                 "MK", "KN", 0.95)
-for size in (8, 32, 64, 128, 256):
-    add_product(f"matmul {size}", "matmul", "matmul_f32", {"M": size, "K": size, "N": size}, "MK", "KN", 1.1)
+# Smaller ones take less time than a call from Python: bench/cpu/small has them.
+add_product("matmul 256", "matmul", "matmul_f32", {"M": 256, "K": 256, "N": 256}, "MK", "KN", 1.1)
 add_product("matmul 8192x8192x1", "matmul", "matmul_f32", {"M": 8192, "K": 8192, "N": 1}, "MK", "KN", 1.0)
 add_product("matmul batched 4x1024", "matmul_batched", "matmul_batched_f32", {"B": 4, "M": 1024, "K": 1024, "N": 1024},
             "BMK", "KN", 0.95, z="BMN")

@@ -3,20 +3,19 @@
 // gated_mlp_backward: The gradient of gated_mlp by x, gate, up and down, given that of z
 //
 // Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 2: threads share M, H, neighbours along N, unless size(M) >= 32.
+//   packed once.
+// Phase 2: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
 //   packed once.
-// Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
+// Phase 4: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
+// Phase 5: one thread computes d_x, where there are several H_shares.
+// Phase 6: threads share M, K, neighbours along H, unless there are several H_shares.
+// Phase 7: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
 //   packed once.
-// Phase 5: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
-// Phase 6: one thread computes d_x, where there are several H_shares.
-// Phase 7: threads share M, K, neighbours along H, unless there are several H_shares.
-// Phase 8: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 9: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
-// Phase 10: one thread computes d_gate, d_up, where there are several M_shares.
-// Phase 11: threads share H, K, neighbours along H, unless there are several M_shares.
+// Phase 8: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
+// Phase 9: one thread computes d_gate, d_up, where there are several M_shares.
+// Phase 10: threads share H, K, neighbours along H, unless there are several M_shares.
 // Through the workspace: value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, sum_d_hidden_part,
 //   sum_d_hidden_share_part, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part.
 // Bytes that gated_mlp_backward must move: 4 * N * M + 4 * N * H + 4 * M * K + 8 * H * K read, 4 * N * H + 4
@@ -41,7 +40,7 @@
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -125,45 +124,19 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
       reinterpret_cast<float*>(workspace + space.sum_d_hidden_share_along_m_part);
   float* const sum_d_hidden_along_m_part =
       reinterpret_cast<float*>(workspace + space.sum_d_hidden_along_m_part);
-  if (M >= 32) {
-    // Each fold in one piece.
-    char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
-    in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
-      char* const d_hidden_here_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
-      // Tiles of m x h stay in registers while they go down n: d_hidden_here.
-      contract_products<float, kLanes32>(
-          all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
-          [=](int64_t m, int64_t n) IN_SET -> float { return d_z[m * N + n]; },
-          AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
-                         IN_SET { right = load_every(&down[h * N + n], N, active); }},
-          [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
-              IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
-    });
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, H, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t h = 0; h < H; ++h) {
-          const bool from_memory = H * N * 4 >= kBeyondCaches;
-          float d_hidden_here = 0.0f;
-          // One pass along n: d_hidden_here.
-          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> d_hidden_here_lanes = 0.0f;
-            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &d_hidden_here_lanes](int64_t n, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &down[h * N + n]);
-                                  add_product(d_hidden_here_lanes, active, load(&d_z[m * N + n], active),
-                                              load(&down[h * N + n], active));
-                                });
-            d_hidden_here += across(d_hidden_here_lanes, Plus());
-          }
-          d_hidden[m * H + h] = d_hidden_here;
-        }
-      }
-    });
-  }
+  char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
+  in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
+    char* const d_hidden_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
+    // Tiles of m x h stay in registers while they go down n: d_hidden_here.
+    contract_products<float, kLanes32>(
+        all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
+        [=](int64_t m, int64_t n) IN_SET -> float { return d_z[m * N + n]; },
+        AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
+                       IN_SET { right = load_every(&down[h * N + n], N, active); }},
+        [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
+            IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
+  });
   char* const sum_x_here_panels = workspace + space.sum_x_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
     char* const sum_x_here_own_panels =

@@ -3,12 +3,11 @@
 // linear_norm: y = rms_norm(x @ w^T + residual) * gamma
 //
 // Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
-// Phase 3: threads share M, neighbours along N, where size(N) <= 4194304.
-// Phase 4: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
-// Phase 5: one thread computes sum_v_squared, unless size(N) <= 4194304.
-// Phase 6: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
+//   packed once.
+// Phase 2: threads share M, neighbours along N, where size(N) <= 4194304.
+// Phase 3: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
+// Phase 4: one thread computes sum_v_squared, unless size(N) <= 4194304.
+// Phase 5: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
 // Through the workspace: v, sum_v_squared, sum_v_squared_part.
 // Bytes that linear_norm must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K read, 4 * N * M written.
 // Operations: 2 * N * M + N * M * K + M of add; 3 * N * M + N * M * K of mul; M of rsqrt.
@@ -26,7 +25,7 @@
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -76,45 +75,19 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   float* const sum_v_squared_per_m = reinterpret_cast<float*>(workspace + space.sum_v_squared_per_m);
   float* const sum_v_squared_part = reinterpret_cast<float*>(workspace + space.sum_v_squared_part);
-  if (M >= 32) {
-    // Each fold in one piece.
-    char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
-    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_x_w_here_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
-      // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
-      contract_products<float, kLanes32>(
-          all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
-          [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
-          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
-                         IN_SET { right = load_every(&w[n * K + k], K, active); }},
-          [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
-              IN_SET { store(&v[m * N + n], active, sum_x_w_here + load(&residual[m * N + n], active)); });
-    });
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t n = 0; n < N; ++n) {
-          const bool from_memory = N * K * 4 >= kBeyondCaches;
-          float sum_x_w_here = 0.0f;
-          // One pass along k: sum_x_w_here.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_x_w_here_lanes = 0.0f;
-            for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
-                                [=, &sum_x_w_here_lanes](int64_t k, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &w[n * K + k]);
-                                  add_product(sum_x_w_here_lanes, active, load(&x[m * K + k], active),
-                                              load(&w[n * K + k], active));
-                                });
-            sum_x_w_here += across(sum_x_w_here_lanes, Plus());
-          }
-          v[m * N + n] = sum_x_w_here + residual[m * N + n];
-        }
-      }
-    });
-  }
+  char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_x_w_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
+    contract_products<float, kLanes32>(
+        all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
+        [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
+        AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                       IN_SET { right = load_every(&w[n * K + k], K, active); }},
+        [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
+            IN_SET { store(&v[m * N + n], active, sum_x_w_here + load(&residual[m * N + n], active)); });
+  });
   if (N <= 4194304) {
     // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = M * N * 4 >= kBeyondCaches;

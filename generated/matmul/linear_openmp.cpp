@@ -2,9 +2,8 @@
 //
 // linear: z = x @ w^T + bias
 //
-// Phase 1 of linear_f32: threads share tiles of M x N, which are folded in registers, from panels of both
-//   sides that are packed once, where size(M) >= 32.
-// Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
+// Plan of linear_f32: threads share tiles of M x N, which are folded in registers, from panels of both sides
+//   that are packed once.
 // Bytes that linear_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M + N * M of add; N * K * M of mul.
 
@@ -21,7 +20,7 @@
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -69,47 +68,22 @@ struct LinearWorkspace {
 template <class T>
 void linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>* z, int64_t M, int64_t K,
             int64_t N, const LinearWorkspace<T>& space, char* workspace, int64_t threads) {
-  if (M >= 32) {
-    const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
-    char* const sum_x_w_panels = workspace + space.sum_x_w_panels;
-    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_x_w_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_own_panels;
-      // Tiles of m x n stay in registers while they go down k: sum_x_w.
-      contract_products<T, kLanes32>(
-          all_threads(), sum_x_w_panels, sum_x_w_own_panels, {0, M}, {0, N}, {0, K},
-          [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
-          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
-                         IN_SET { right = to_value<T>(load_every(&w[n * K + k], K, active)); }},
-          [=](int64_t m, int64_t n, auto active, auto sum_x_w) IN_SET {
-            store_around(&z[m * N + n], active, to_stored<T>(sum_x_w + load(&bias[n], active)),
-                         around_caches);
-          });
-      if (around_caches) finish_stores();
-    });
-  } else {
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t n = 0; n < N; ++n) {
-          const bool from_memory = N * K * kBytes<T> >= kBeyondCaches;
-          float sum_x_w = 0.0f;
-          // One pass along k: sum_x_w.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_x_w_lanes = 0.0f;
-            for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
-                                [=, &sum_x_w_lanes](int64_t k, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &w[n * K + k]);
-                                  add_product(sum_x_w_lanes, active, to_value<T>(load(&x[m * K + k], active)),
-                                              to_value<T>(load(&w[n * K + k], active)));
-                                });
-            sum_x_w += across(sum_x_w_lanes, Plus());
-          }
-          z[m * N + n] = to_stored<T>(sum_x_w + bias[n]);
-        }
-      }
-    });
-  }
+  const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
+  char* const sum_x_w_panels = workspace + space.sum_x_w_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_x_w_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_w.
+    contract_products<T, kLanes32>(
+        all_threads(), sum_x_w_panels, sum_x_w_own_panels, {0, M}, {0, N}, {0, K},
+        [=](int64_t m, int64_t k) IN_SET -> float { return to_value<T>(x[m * K + k]); },
+        AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                       IN_SET { right = to_value<T>(load_every(&w[n * K + k], K, active)); }},
+        [=](int64_t m, int64_t n, auto active, auto sum_x_w) IN_SET {
+          store_around(&z[m * N + n], active, to_stored<T>(sum_x_w + load(&bias[n], active)), around_caches);
+        });
+    if (around_caches) finish_stores();
+  });
 }
 
 // Checks the arguments, then runs.

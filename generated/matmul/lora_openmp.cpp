@@ -3,14 +3,11 @@
 // lora: z = x @ w^T + alpha * (x @ down^T) @ up^T
 //
 // Phase 1: threads share tiles of M x R, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 2: threads share M, R, neighbours along K, unless size(M) >= 32.
+//   packed once.
+// Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 4: threads share M, N, neighbours along K, unless size(M) >= 32.
-// Phase 5: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 6: threads share M, N, neighbours along R, unless size(M) >= 32.
+//   packed once.
 // Through the workspace: low, sum_x_w.
 // Bytes that lora must move: 4 * R * N + 4 * R * K + 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: R * N * M + R * K * M + N * K * M + N * M each of add, mul.
@@ -28,7 +25,7 @@
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -82,123 +79,51 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
           int64_t threads) {
   float* const low = reinterpret_cast<float*>(workspace + space.low);
   float* const sum_x_w = reinterpret_cast<float*>(workspace + space.sum_x_w);
-  if (M >= 32) {
-    char* const low_here_panels = workspace + space.low_here_panels;
-    in_team(product_of(M, K, R) > 131072, threads, [&]() IN_SET {
-      char* const low_here_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.low_here_own_panels;
-      // Tiles of m x r stay in registers while they go down k: low_here.
-      contract_products<float, kLanes32>(
-          all_threads(), low_here_panels, low_here_own_panels, {0, M}, {0, R}, {0, K},
-          [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
-          AlongDepth{[=](auto& right, int64_t k, int64_t r, auto active)
-                         IN_SET { right = load_every(&down[r * K + k], K, active); }},
-          [=](int64_t m, int64_t r, auto active, auto low_here)
-              IN_SET { store(&low[m * R + r], active, low_here); });
-    });
-  } else {
-    in_parallel(product_of(M, K, R) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t r = 0; r < R; ++r) {
-          const bool from_memory = R * K * 4 >= kBeyondCaches;
-          float low_here = 0.0f;
-          // One pass along k: low_here.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> low_here_lanes = 0.0f;
-            for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
-                                [=, &low_here_lanes](int64_t k, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &down[r * K + k]);
-                                  add_product(low_here_lanes, active, load(&x[m * K + k], active),
-                                              load(&down[r * K + k], active));
-                                });
-            low_here += across(low_here_lanes, Plus());
-          }
-          low[m * R + r] = low_here;
-        }
-      }
-    });
-  }
-  if (M >= 32) {
-    char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
-    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_x_w_here_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
-      // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
-      contract_products<float, kLanes32>(
-          all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
-          [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
-          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
-                         IN_SET { right = load_every(&w[n * K + k], K, active); }},
-          [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
-              IN_SET { store(&sum_x_w[m * N + n], active, sum_x_w_here); });
-    });
-  } else {
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t n = 0; n < N; ++n) {
-          const bool from_memory = N * K * 4 >= kBeyondCaches;
-          float sum_x_w_here = 0.0f;
-          // One pass along k: sum_x_w_here.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_x_w_here_lanes = 0.0f;
-            for_lanes<kLanes32>(k_block, smaller(k_block + 4096, K),
-                                [=, &sum_x_w_here_lanes](int64_t k, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &w[n * K + k]);
-                                  add_product(sum_x_w_here_lanes, active, load(&x[m * K + k], active),
-                                              load(&w[n * K + k], active));
-                                });
-            sum_x_w_here += across(sum_x_w_here_lanes, Plus());
-          }
-          sum_x_w[m * N + n] = sum_x_w_here;
-        }
-      }
-    });
-  }
-  if (M >= 32) {
-    const bool around_caches = M * N * 4 >= kBeyondCaches;
-    char* const sum_low_up_panels = workspace + space.sum_low_up_panels;
-    in_team(product_of(M, N, R) > 131072, threads, [&]() IN_SET {
-      char* const sum_low_up_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_low_up_own_panels;
-      // Tiles of m x n stay in registers while they go down r: sum_low_up.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_low_up_panels, sum_low_up_own_panels, {0, M}, {0, N}, {0, R}, 0.0f,
-          [=](int64_t m, int64_t r) IN_SET -> float { return low[m * R + r]; },
-          AlongDepth{[=](auto& right, int64_t r, int64_t n, auto active)
-                         IN_SET { right = load_every(&up[n * R + r], R, active); }},
-          [=](auto& sum_low_up, auto left, auto right)
-              IN_SET { sum_low_up = multiply_add(right, left, sum_low_up); },
-          [=](int64_t m, int64_t n, auto active, auto sum_low_up) IN_SET {
-            store_around(&z[m * N + n], active,
-                         multiply_add(sum_low_up, alpha, load(&sum_x_w[m * N + n], active)), around_caches);
-          });
-      if (around_caches) finish_stores();
-    });
-  } else {
-    in_parallel(product_of(M, N, R) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t n = 0; n < N; ++n) {
-          const bool from_memory = N * R * 4 >= kBeyondCaches;
-          float sum_low_up = 0.0f;
-          // One pass along r: sum_low_up.
-          for (int64_t r_block = 0; r_block < R; r_block += 4096) {
-            Sum<float, kLanes32> sum_low_up_lanes = 0.0f;
-            for_lanes<kLanes32>(r_block, smaller(r_block + 4096, R),
-                                [=, &sum_low_up_lanes](int64_t r, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &up[n * R + r]);
-                                  add_product(sum_low_up_lanes, active, load(&low[m * R + r], active),
-                                              load(&up[n * R + r], active));
-                                });
-            sum_low_up += across(sum_low_up_lanes, Plus());
-          }
-          z[m * N + n] = multiply_add(alpha, sum_low_up, sum_x_w[m * N + n]);
-        }
-      }
-    });
-  }
+  char* const low_here_panels = workspace + space.low_here_panels;
+  in_team(product_of(M, K, R) > 131072, threads, [&]() IN_SET {
+    char* const low_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.low_here_own_panels;
+    // Tiles of m x r stay in registers while they go down k: low_here.
+    contract_products<float, kLanes32>(
+        all_threads(), low_here_panels, low_here_own_panels, {0, M}, {0, R}, {0, K},
+        [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
+        AlongDepth{[=](auto& right, int64_t k, int64_t r, auto active)
+                       IN_SET { right = load_every(&down[r * K + k], K, active); }},
+        [=](int64_t m, int64_t r, auto active, auto low_here)
+            IN_SET { store(&low[m * R + r], active, low_here); });
+  });
+  char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_x_w_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
+    // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
+    contract_products<float, kLanes32>(
+        all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
+        [=](int64_t m, int64_t k) IN_SET -> float { return x[m * K + k]; },
+        AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                       IN_SET { right = load_every(&w[n * K + k], K, active); }},
+        [=](int64_t m, int64_t n, auto active, auto sum_x_w_here)
+            IN_SET { store(&sum_x_w[m * N + n], active, sum_x_w_here); });
+  });
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  char* const sum_low_up_panels = workspace + space.sum_low_up_panels;
+  in_team(product_of(M, N, R) > 131072, threads, [&]() IN_SET {
+    char* const sum_low_up_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_low_up_own_panels;
+    // Tiles of m x n stay in registers while they go down r: sum_low_up.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_low_up_panels, sum_low_up_own_panels, {0, M}, {0, N}, {0, R}, 0.0f,
+        [=](int64_t m, int64_t r) IN_SET -> float { return low[m * R + r]; },
+        AlongDepth{[=](auto& right, int64_t r, int64_t n, auto active)
+                       IN_SET { right = load_every(&up[n * R + r], R, active); }},
+        [=](auto& sum_low_up, auto left, auto right)
+            IN_SET { sum_low_up = multiply_add(right, left, sum_low_up); },
+        [=](int64_t m, int64_t n, auto active, auto sum_low_up) IN_SET {
+          store_around(&z[m * N + n], active,
+                       multiply_add(sum_low_up, alpha, load(&sum_x_w[m * N + n], active)), around_caches);
+        });
+    if (around_caches) finish_stores();
+  });
 }
 
 // Checks the arguments, then runs.

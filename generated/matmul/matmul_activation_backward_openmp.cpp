@@ -7,8 +7,7 @@
 // Phase 3: threads share tiles of K x N, which are folded in registers, from panels of both sides that are
 //   packed once.
 // Phase 4: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 5: threads share K, M, neighbours along N, unless size(M) >= 32.
+//   packed once.
 // Through the workspace: sum_d_z_slope_x_part.
 // Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K
 //   read, 4 * N + 4 * N * K + 4 * M * K written.
@@ -31,7 +30,7 @@
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -203,54 +202,24 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
         });
     if (around_caches_d_y) finish_stores();
   });
-  if (M >= 32) {
-    // Each fold in one piece.
-    const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
-    char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
-    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_d_z_y_slope_x_own_panels = workspace + space.threads +
-                                                 thread_number() * space.thread_bytes +
-                                                 space.sum_d_z_y_slope_x_own_panels;
-      // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
-          [=](int64_t m, int64_t n)
-              IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x); },
-          AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
-                         IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
-          [=](auto& sum_d_z_y_slope_x, auto left, auto right)
-              IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
-          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
-            store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
-          });
-      if (around_caches_d_x) finish_stores();
-    });
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t k = 0; k < K; ++k) {
-        for (int64_t m = 0; m < M; ++m) {
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          float sum_d_z_y_slope_x = 0.0f;
-          // One pass along n: sum_d_z_y_slope_x.
-          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
-            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &d_z[m * N + n]);
-                                  add_product(sum_d_z_y_slope_x_lanes, active,
-                                              to_value<T>(load(&d_z[m * N + n], active)) *
-                                                  to_value<T>(load(&y[k * N + n], active)),
-                                              slope_x);
-                                });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
-          }
-          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
-        }
-      }
-    });
-  }
+  const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_z_y_slope_x_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_y_slope_x_own_panels;
+    // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+        [=](int64_t m, int64_t n) IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x); },
+        AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
+                       IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
+        [=](auto& sum_d_z_y_slope_x, auto left, auto right)
+            IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
+          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+        });
+    if (around_caches_d_x) finish_stores();
+  });
 }
 
 // For calls that do not want all outputs.
@@ -426,58 +395,26 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
     }
     if (around_caches) finish_stores();
   });
-  if (M >= 32) {
-    // Each fold in one piece.
-    const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
-    char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
-    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_d_z_y_slope_x_own_panels = workspace + space.threads +
-                                                 thread_number() * space.thread_bytes +
-                                                 space.sum_d_z_y_slope_x_own_panels;
-      // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
-          [=](int64_t m, int64_t n) IN_SET -> float {
-            return rounded(to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0));
-          },
-          AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
-                         IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
-          [=](auto& sum_d_z_y_slope_x, auto left, auto right)
-              IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
-          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
-            store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
-          });
-      if (around_caches_d_x) finish_stores();
-    });
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t k = 0; k < K; ++k) {
-        for (int64_t m = 0; m < M; ++m) {
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          float sum_d_z_y_slope_x = 0.0f;
-          // One pass along n: sum_d_z_y_slope_x.
-          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
-            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &d_z[m * N + n]);
-                                  const auto slope_x = convert<float>(choose(
-                                      load(&sum_x_y[m * N + n], active) + load(&bias[n], active) > 0.0f,
-                                      Lanes<int32_t, kLanes32>(1), 0));
-                                  add_product(sum_d_z_y_slope_x_lanes, active,
-                                              to_value<T>(load(&d_z[m * N + n], active)) *
-                                                  to_value<T>(load(&y[k * N + n], active)),
-                                              slope_x);
-                                });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
-          }
-          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
-        }
-      }
-    });
-  }
+  const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_z_y_slope_x_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_y_slope_x_own_panels;
+    // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+        [=](int64_t m, int64_t n) IN_SET -> float {
+          return rounded(to_value<T>(d_z[m * N + n]) * float(sum_x_y[m * N + n] + bias[n] > 0.0f ? 1 : 0));
+        },
+        AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
+                       IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
+        [=](auto& sum_d_z_y_slope_x, auto left, auto right)
+            IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
+          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+        });
+    if (around_caches_d_x) finish_stores();
+  });
   const bool around_caches_d_y = K * N * kBytes<T> >= kBeyondCaches;
   char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
@@ -606,17 +543,14 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
 // Where the intermediates lie in the workspace.
 template <class T>
 struct MatmulActivationBackwardGeluWorkspace {
-  int64_t slope_x, sum_d_z_slope_x_part, sum_d_z_slope_x_per_n, sum_d_z_slope_x_in_block_per_n,
-      sum_x_y_here_panels, sum_x_y_here_own_panels, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
-      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0,
-                                                                                     bytes = 0;
+  int64_t slope_x, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
+      sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, sum_d_z_y_slope_x_panels,
+      sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     slope_x = reserve(bytes, M * N, 4);
     sum_d_z_slope_x_part = reserve(bytes, M_shares * N, 4);
-    sum_d_z_slope_x_per_n = reserve(thread_bytes, N, 4);
-    sum_d_z_slope_x_in_block_per_n = reserve(thread_bytes, N, 4);
     sum_x_y_here_panels =
         reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_here_own_panels =
@@ -630,7 +564,7 @@ struct MatmulActivationBackwardGeluWorkspace {
     sum_d_z_y_slope_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
     threads = reserve(bytes, 1, thread_bytes);
-    most_threads = larger(workers_for({64}), workers_for({M_shares}));
+    most_threads = workers_for({64});
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
@@ -680,155 +614,52 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
         });
     if (around_caches) finish_stores();
   });
-  if (M >= 32) {
-    // Each fold in one piece.
-    char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
-    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_d_z_y_slope_x_own_panels = workspace + space.threads +
-                                                 thread_number() * space.thread_bytes +
-                                                 space.sum_d_z_y_slope_x_own_panels;
-      // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
-          [=](int64_t m, int64_t n)
-              IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x[m * N + n]); },
-          AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
-                         IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
-          [=](auto& sum_d_z_y_slope_x, auto left, auto right)
-              IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
-          [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x)
-              IN_SET { store(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x)); });
-    });
-  }
-  if (!(M >= 32) && M_shares > 1) {
-    // Long folds and scans are cut in shares, so that several threads work on each.
-    in_team(product_of(M, K, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-      float* const sum_d_z_slope_x_per_n = reinterpret_cast<float*>(mine + space.sum_d_z_slope_x_per_n);
-      float* const sum_d_z_slope_x_in_block_per_n =
-          reinterpret_cast<float*>(mine + space.sum_d_z_slope_x_in_block_per_n);
-      OMP(omp for schedule(static) nowait)
-      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for_lanes<kLanes32>(
-            0, N, [=](int64_t n, auto active) IN_SET { store(&sum_d_z_slope_x_per_n[n], active, 0.0f); });
+  const int64_t n_part = share_of<2048>(N, M_shares);
+  in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
+    OMP(omp for collapse(2) schedule(static) nowait)
+    for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
+      for (int64_t n_first = 0; n_first < N; n_first += n_part) {
+        const int64_t n_end = smaller(n_first + n_part, N);
+        alignas(64) float sum_d_z_slope_x[2048];
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
+        });
+        // Rows that fill no vector: several go as one.
+        const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
         const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512) {
-          const int64_t m_part_end = smaller(m_first + 512, m_end);
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_slope_x_in_block_per_n[n], active, 0.0f);
-          });
-          for (int64_t m = m_first; m < m_part_end; ++m) {
-            for (int64_t k = 0; k < K; ++k) {
-              float sum_d_z_y_slope_x = 0.0f;
-              // One pass along n: sum_d_z_y_slope_x.
-              for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-                Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
-                for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                    [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
-                                      add_product(sum_d_z_y_slope_x_lanes, active,
-                                                  to_value<T>(load(&d_z[m * N + n], active)) *
-                                                      to_value<T>(load(&y[k * N + n], active)),
-                                                  load(&slope_x[m * N + n], active));
-                                    });
-                sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
-              }
-              d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
-            }
-            for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-              store(
-                  &sum_d_z_slope_x_in_block_per_n[n], active,
-                  multiply_add(to_value<T>(load(&d_z[m * N + n], active)), load(&slope_x[m * N + n], active),
-                               load(&sum_d_z_slope_x_in_block_per_n[n], active)));
-            });
-          }
-          for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_slope_x_per_n[n], active,
-                  load(&sum_d_z_slope_x_per_n[n], active) + load(&sum_d_z_slope_x_in_block_per_n[n], active));
-          });
+        for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
+          const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
+          alignas(64) float sum_d_z_slope_x_in_block[2048];
+          for_lanes<kLanes32>(n_first, n_end * m_at_once,
+                              [=, &sum_d_z_slope_x_in_block](int64_t n, auto active)
+                                  IN_SET { store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f); });
+          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
+          for_rows<kLanes32>(
+              m_first, m_part_end, m_at_once, n_first, n_end,
+              [=](int64_t m, int64_t n, auto active, auto& sum_d_z_slope_x_in_block_here) IN_SET {
+                if (from_memory)
+                  prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
+                sum_d_z_slope_x_in_block_here =
+                    multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
+                                 load(&slope_x[m * N + n], active), sum_d_z_slope_x_in_block_here);
+              },
+              sum_d_z_slope_x_in_block);
+          add_rows<kLanes32>(sum_d_z_slope_x_in_block, m_at_once, n_end);
+          for_lanes<kLanes32>(n_first, n_end,
+                              [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
+                                  IN_SET {
+                                    store(&sum_d_z_slope_x[n - n_first], active,
+                                          load(&sum_d_z_slope_x[n - n_first], active) +
+                                              load(&sum_d_z_slope_x_in_block[n - n_first], active));
+                                  });
         }
         // One pass along n: fills sum_d_z_slope_x_part.
-        for_lanes<kLanes32>(0, N, [=](int64_t n, auto active) IN_SET {
-          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x_per_n[n], active));
+        for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
+          store(&sum_d_z_slope_x_part[m_share * N + n], active, load(&sum_d_z_slope_x[n - n_first], active));
         });
       }
-    });
-  }
-  if (!(M >= 32) && !(M_shares > 1)) {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t k = 0; k < K; ++k) {
-          const bool from_memory = K * N * kBytes<T> >= kBeyondCaches;
-          float sum_d_z_y_slope_x = 0.0f;
-          // One pass along n: sum_d_z_y_slope_x.
-          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> sum_d_z_y_slope_x_lanes = 0.0f;
-            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &sum_d_z_y_slope_x_lanes](int64_t n, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &y[k * N + n]);
-                                  add_product(sum_d_z_y_slope_x_lanes, active,
-                                              to_value<T>(load(&d_z[m * N + n], active)) *
-                                                  to_value<T>(load(&y[k * N + n], active)),
-                                              load(&slope_x[m * N + n], active));
-                                });
-            sum_d_z_y_slope_x += across(sum_d_z_y_slope_x_lanes, Plus());
-          }
-          d_x[m * K + k] = to_stored<T>(sum_d_z_y_slope_x);
-        }
-      }
-    });
-  }
-  if (!(!(M >= 32) && M_shares > 1)) {
-    // Long folds and scans are cut in shares, so that several threads work on each.
-    const int64_t n_part = share_of<2048>(N, M_shares);
-    in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m_share = 0; m_share < M_shares; ++m_share) {
-        for (int64_t n_first = 0; n_first < N; n_first += n_part) {
-          const int64_t n_end = smaller(n_first + n_part, N);
-          alignas(64) float sum_d_z_slope_x[2048];
-          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_slope_x[n - n_first], active, 0.0f);
-          });
-          // Rows that fill no vector: several go as one.
-          const int64_t m_at_once = N <= 16 ? smaller(floor_div(1024, larger(1, N)), larger(1, M)) : 1;
-          const int64_t m_begin = m_share * M / M_shares, m_end = (m_share + 1) * M / M_shares;
-          for (int64_t m_first = m_begin; m_first < m_end; m_first += 512 * m_at_once) {
-            const int64_t m_part_end = smaller(m_first + 512 * m_at_once, m_end);
-            alignas(64) float sum_d_z_slope_x_in_block[2048];
-            for_lanes<kLanes32>(n_first, n_end * m_at_once,
-                                [=, &sum_d_z_slope_x_in_block](int64_t n, auto active)
-                                    IN_SET { store(&sum_d_z_slope_x_in_block[n - n_first], active, 0.0f); });
-            const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-            for_rows<kLanes32>(
-                m_first, m_part_end, m_at_once, n_first, n_end,
-                [=](int64_t m, int64_t n, auto active, auto& sum_d_z_slope_x_in_block_here) IN_SET {
-                  if (from_memory)
-                    prefetch_row(&d_z[m * N + n], m_part_end - m, m_part_end - m_first, N, n_end - n_first);
-                  sum_d_z_slope_x_in_block_here =
-                      multiply_add(to_value<T>(load(&d_z[m * N + n], active)),
-                                   load(&slope_x[m * N + n], active), sum_d_z_slope_x_in_block_here);
-                },
-                sum_d_z_slope_x_in_block);
-            add_rows<kLanes32>(sum_d_z_slope_x_in_block, m_at_once, n_end);
-            for_lanes<kLanes32>(n_first, n_end,
-                                [=, &sum_d_z_slope_x_in_block, &sum_d_z_slope_x](int64_t n, auto active)
-                                    IN_SET {
-                                      store(&sum_d_z_slope_x[n - n_first], active,
-                                            load(&sum_d_z_slope_x[n - n_first], active) +
-                                                load(&sum_d_z_slope_x_in_block[n - n_first], active));
-                                    });
-          }
-          // One pass along n: fills sum_d_z_slope_x_part.
-          for_lanes<kLanes32>(n_first, n_end, [=, &sum_d_z_slope_x](int64_t n, auto active) IN_SET {
-            store(&sum_d_z_slope_x_part[m_share * N + n], active,
-                  load(&sum_d_z_slope_x[n - n_first], active));
-          });
-        }
-      }
-    });
-  }
+    }
+  });
   const bool around_caches_d_bias = N * 4 >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
@@ -843,6 +674,25 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
       });
     }
     if (around_caches_d_bias) finish_stores();
+  });
+  const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_z_y_slope_x_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_y_slope_x_own_panels;
+    // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
+        [=](int64_t m, int64_t n)
+            IN_SET -> float { return rounded(to_value<T>(d_z[m * N + n]) * slope_x[m * N + n]); },
+        AlongDepth{[=](auto& right, int64_t n, int64_t k, auto active)
+                       IN_SET { right = to_value<T>(load_every(&y[k * N + n], N, active)); }},
+        [=](auto& sum_d_z_y_slope_x, auto left, auto right)
+            IN_SET { sum_d_z_y_slope_x = multiply_add(right, left, sum_d_z_y_slope_x); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_z_y_slope_x) IN_SET {
+          store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_z_y_slope_x), around_caches_d_x);
+        });
+    if (around_caches_d_x) finish_stores();
   });
 }
 

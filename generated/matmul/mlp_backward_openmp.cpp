@@ -7,16 +7,14 @@
 // Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
 //   packed once.
 // Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 5: threads share H, M, neighbours along N, unless size(M) >= 32.
-// Phase 6: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
 //   packed once.
-// Phase 7: threads share tiles of K x H, which are folded in registers, from panels of both sides that are
+// Phase 5: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
 //   packed once.
-// Phase 8: threads share H, neighbours along H.
-// Phase 9: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
-// Phase 10: threads share M, K, neighbours along H, unless size(M) >= 32.
+// Phase 6: threads share tiles of K x H, which are folded in registers, from panels of both sides that are
+//   packed once.
+// Phase 7: threads share H, neighbours along H.
+// Phase 8: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
+//   packed once.
 // Through the workspace: hidden, d_hidden, together_x_share, sum_d_z_part.
 // Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4 * N +
 //   4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
@@ -40,7 +38,7 @@
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -204,46 +202,19 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
                     0.3989423f * together_x * exp(-0.5f * together_x * together_x));
         });
   });
-  if (M >= 32) {
-    // Each fold in one piece.
-    char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
-    in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
-      char* const d_hidden_here_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
-      // Tiles of m x h stay in registers while they go down n: d_hidden_here.
-      contract_products<T, kLanes32>(
-          all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
-          [=](int64_t m, int64_t n) IN_SET -> float { return to_value<T>(d_z[m * N + n]); },
-          AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
-                         IN_SET { right = to_value<T>(load_every(&w2[h * N + n], N, active)); }},
-          [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
-              IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
-    });
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, H, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t h = 0; h < H; ++h) {
-        for (int64_t m = 0; m < M; ++m) {
-          const bool from_memory = M * N * kBytes<T> >= kBeyondCaches;
-          float d_hidden_here = 0.0f;
-          // One pass along n: d_hidden_here.
-          for (int64_t n_block = 0; n_block < N; n_block += 4096) {
-            Sum<float, kLanes32> d_hidden_here_lanes = 0.0f;
-            for_lanes<kLanes32>(n_block, smaller(n_block + 4096, N),
-                                [=, &d_hidden_here_lanes](int64_t n, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &d_z[m * N + n]);
-                                  add_product(d_hidden_here_lanes, active,
-                                              to_value<T>(load(&d_z[m * N + n], active)),
-                                              to_value<T>(load(&w2[h * N + n], active)));
-                                });
-            d_hidden_here += across(d_hidden_here_lanes, Plus());
-          }
-          d_hidden[m * H + h] = d_hidden_here;
-        }
-      }
-    });
-  }
+  char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
+  in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
+    char* const d_hidden_here_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
+    // Tiles of m x h stay in registers while they go down n: d_hidden_here.
+    contract_products<T, kLanes32>(
+        all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
+        [=](int64_t m, int64_t n) IN_SET -> float { return to_value<T>(d_z[m * N + n]); },
+        AlongDepth{[=](auto& right, int64_t n, int64_t h, auto active)
+                       IN_SET { right = to_value<T>(load_every(&w2[h * N + n], N, active)); }},
+        [=](int64_t m, int64_t h, auto active, auto d_hidden_here)
+            IN_SET { store(&d_hidden[m * H + h], active, d_hidden_here); });
+  });
   const bool around_caches_d_w2 = H * N * kBytes<T> >= kBeyondCaches;
   char* const sum_d_z_hidden_panels = workspace + space.sum_d_z_hidden_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
@@ -298,52 +269,24 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
     }
     if (around_caches_d_b1) finish_stores();
   });
-  if (M >= 32) {
-    // Each fold in one piece.
-    const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
-    char* const sum_d_hidden_panels = workspace + space.sum_d_hidden_panels;
-    in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-      char* const sum_d_hidden_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_hidden_own_panels;
-      // Tiles of m x k stay in registers while they go down h: sum_d_hidden.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_d_hidden_panels, sum_d_hidden_own_panels, {0, M}, {0, K}, {0, H}, 0.0f,
-          [=](int64_t m, int64_t h)
-              IN_SET -> float { return rounded(d_hidden[m * H + h] * together_x_share[m * H + h]); },
-          AlongDepth{[=](auto& right, int64_t h, int64_t k, auto active)
-                         IN_SET { right = to_value<T>(load_every(&w1[k * H + h], H, active)); }},
-          [=](auto& sum_d_hidden, auto left, auto right)
-              IN_SET { sum_d_hidden = multiply_add(right, left, sum_d_hidden); },
-          [=](int64_t m, int64_t k, auto active, auto sum_d_hidden) IN_SET {
-            store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_hidden), around_caches_d_x);
-          });
-      if (around_caches_d_x) finish_stores();
-    });
-  } else {
-    // Each fold in one piece.
-    in_parallel(product_of(M, K, H) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t k = 0; k < K; ++k) {
-          const bool from_memory = K * H * kBytes<T> >= kBeyondCaches;
-          float sum_d_hidden = 0.0f;
-          // One pass along h: sum_d_hidden.
-          for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-            Sum<float, kLanes32> sum_d_hidden_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                h_block, smaller(h_block + 4096, H), [=, &sum_d_hidden_lanes](int64_t h, auto active) IN_SET {
-                  if (from_memory) prefetch_soon(2048, &w1[k * H + h]);
-                  add_product(sum_d_hidden_lanes, active,
-                              load(&d_hidden[m * H + h], active) * to_value<T>(load(&w1[k * H + h], active)),
-                              load(&together_x_share[m * H + h], active));
-                });
-            sum_d_hidden += across(sum_d_hidden_lanes, Plus());
-          }
-          d_x[m * K + k] = to_stored<T>(sum_d_hidden);
-        }
-      }
-    });
-  }
+  const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
+  char* const sum_d_hidden_panels = workspace + space.sum_d_hidden_panels;
+  in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
+    char* const sum_d_hidden_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_hidden_own_panels;
+    // Tiles of m x k stay in registers while they go down h: sum_d_hidden.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_d_hidden_panels, sum_d_hidden_own_panels, {0, M}, {0, K}, {0, H}, 0.0f,
+        [=](int64_t m, int64_t h)
+            IN_SET -> float { return rounded(d_hidden[m * H + h] * together_x_share[m * H + h]); },
+        AlongDepth{[=](auto& right, int64_t h, int64_t k, auto active)
+                       IN_SET { right = to_value<T>(load_every(&w1[k * H + h], H, active)); }},
+        [=](auto& sum_d_hidden, auto left, auto right)
+            IN_SET { sum_d_hidden = multiply_add(right, left, sum_d_hidden); },
+        [=](int64_t m, int64_t k, auto active, auto sum_d_hidden)
+            IN_SET { store_around(&d_x[m * K + k], active, to_stored<T>(sum_d_hidden), around_caches_d_x); });
+    if (around_caches_d_x) finish_stores();
+  });
 }
 
 // Where the intermediates lie in the workspace.

@@ -3,9 +3,8 @@
 // nearest_distance: distance[m] = the least over n of the sum over d of (x[m, d] - centre[n, d])^2
 //
 // Phase 1: threads share tiles of N x M, which are folded in registers, from panels of both sides that are
-//   packed once, where size(N) >= 32.
-// Phase 2: threads share M, N, neighbours along D, unless size(N) >= 32.
-// Phase 3: threads share M, neighbours along M.
+//   packed once.
+// Phase 2: threads share M, neighbours along M.
 // Through the workspace: sum_difference_squared.
 // Bytes that nearest_distance must move: 4 * D * N + 4 * D * M read, 4 * M written.
 // Operations: D * N * M each of add, sub, mul; N * M of min.
@@ -25,7 +24,7 @@
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -67,50 +66,23 @@ struct NearestDistanceWorkspace {
 void nearest_distance(const float* x, const float* centre, float* distance, int64_t M, int64_t D, int64_t N,
                       const NearestDistanceWorkspace& space, char* workspace, int64_t threads) {
   float* const sum_difference_squared = reinterpret_cast<float*>(workspace + space.sum_difference_squared);
-  if (N >= 32) {
-    char* const sum_difference_squared_here_panels = workspace + space.sum_difference_squared_here_panels;
-    in_team(product_of(M, D, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_difference_squared_here_own_panels = workspace + space.threads +
-                                                           thread_number() * space.thread_bytes +
-                                                           space.sum_difference_squared_here_own_panels;
-      // Tiles of n x m stay in registers while they go down d: sum_difference_squared_here.
-      contract<kLanes32, float, float, float>(
-          all_threads(), sum_difference_squared_here_panels, sum_difference_squared_here_own_panels, {0, N},
-          {0, M}, {0, D}, 0.0f, [=](int64_t n, int64_t d) IN_SET -> float { return centre[n * D + d]; },
-          AlongDepth{[=](auto& right, int64_t d, int64_t m, auto active)
-                         IN_SET { right = load_every(&x[m * D + d], D, active); }},
-          [=](auto& sum_difference_squared_here, auto left, auto right) IN_SET {
-            sum_difference_squared_here =
-                multiply_add(right - left, right - left, sum_difference_squared_here);
-          },
-          [=](int64_t n, int64_t m, auto active, auto sum_difference_squared_here)
-              IN_SET { store(&sum_difference_squared[n * M + m], active, sum_difference_squared_here); });
-    });
-  } else {
-    in_parallel(product_of(M, D, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t n = 0; n < N; ++n) {
-          const bool from_memory = N * D * 4 >= kBeyondCaches;
-          float sum_difference_squared_here = 0.0f;
-          // One pass along d: sum_difference_squared_here.
-          for (int64_t d_block = 0; d_block < D; d_block += 4096) {
-            Lanes<float, kLanes32> sum_difference_squared_here_lanes = 0.0f;
-            for_lanes<kLanes32>(d_block, smaller(d_block + 4096, D),
-                                [=, &sum_difference_squared_here_lanes](int64_t d, auto active) IN_SET {
-                                  if (from_memory) prefetch_soon(2048, &centre[n * D + d]);
-                                  const auto x_here = load_once(&x[m * D + d], active);
-                                  const auto centre_here = load_once(&centre[n * D + d], active);
-                                  add_product(sum_difference_squared_here_lanes, active, x_here - centre_here,
-                                              x_here - centre_here);
-                                });
-            sum_difference_squared_here += across(sum_difference_squared_here_lanes, Plus());
-          }
-          sum_difference_squared[n * M + m] = sum_difference_squared_here;
-        }
-      }
-    });
-  }
+  char* const sum_difference_squared_here_panels = workspace + space.sum_difference_squared_here_panels;
+  in_team(product_of(M, D, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_difference_squared_here_own_panels = workspace + space.threads +
+                                                         thread_number() * space.thread_bytes +
+                                                         space.sum_difference_squared_here_own_panels;
+    // Tiles of n x m stay in registers while they go down d: sum_difference_squared_here.
+    contract<kLanes32, float, float, float>(
+        all_threads(), sum_difference_squared_here_panels, sum_difference_squared_here_own_panels, {0, N},
+        {0, M}, {0, D}, 0.0f, [=](int64_t n, int64_t d) IN_SET -> float { return centre[n * D + d]; },
+        AlongDepth{[=](auto& right, int64_t d, int64_t m, auto active)
+                       IN_SET { right = load_every(&x[m * D + d], D, active); }},
+        [=](auto& sum_difference_squared_here, auto left, auto right) IN_SET {
+          sum_difference_squared_here = multiply_add(right - left, right - left, sum_difference_squared_here);
+        },
+        [=](int64_t n, int64_t m, auto active, auto sum_difference_squared_here)
+            IN_SET { store(&sum_difference_squared[n * M + m], active, sum_difference_squared_here); });
+  });
   const bool around_caches = M * 4 >= kBeyondCaches;
   in_parallel(product_of(M, N) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)

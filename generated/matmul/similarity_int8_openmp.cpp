@@ -2,9 +2,8 @@
 //
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
-// Phase 1: threads share tiles of M x N, four bytes at a time, or pairs, which are folded in registers, from
-//   panels of both sides that are packed once, where size(M) >= 32.
-// Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
+// Plan: threads share tiles of M x N, four bytes at a time, or pairs, which are folded in registers, from
+//   panels of both sides that are packed once.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
 // Operations: N * M * K of add; 2 * N * M + N * M * K of mul.
 
@@ -21,7 +20,7 @@
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 
-#if KGEN_OPENMP_REVISION != 64
+#if KGEN_OPENMP_REVISION != 69
 #error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -62,45 +61,24 @@ struct SimilarityInt8Workspace {
 void similarity_int8(const int8_t* query, const int8_t* row, const float* query_scale, const float* row_scale,
                      float* score, int64_t M, int64_t K, int64_t N, const SimilarityInt8Workspace& space,
                      char* workspace, int64_t threads) {
-  if (M >= 32) {
-    const bool around_caches = M * N * 4 >= kBeyondCaches;
-    char* const sum_query_row_panels = workspace + space.sum_query_row_panels;
-    in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-      char* const sum_query_row_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_query_row_own_panels;
-      // Tiles of m x n stay in registers while they go down k, several positions at a time: sum_query_row.
-      contract_bytes<kLanes32, int8_t, int8_t>(
-          all_threads(), sum_query_row_panels, sum_query_row_own_panels, {0, M}, {0, N}, {0, K},
-          [=](int64_t m, int64_t k) IN_SET -> int32_t { return int32_t(query[m * K + k]); },
-          AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
-                         IN_SET { right = widened_bytes<int32_t>(load_every(&row[n * K + k], K, active)); }},
-          [=](int64_t m, int64_t n, auto active, auto sum_query_row) IN_SET {
-            store_around(&score[m * N + n], active,
-                         query_scale[m] * load(&row_scale[n], active) * convert<float>(sum_query_row),
-                         around_caches);
-          });
-      if (around_caches) finish_stores();
-    });
-  } else {
-    in_parallel(product_of(M, K, N) > 16384, [&]() IN_SET {
-      OMP(omp for collapse(2) schedule(static) nowait)
-      for (int64_t m = 0; m < M; ++m) {
-        for (int64_t n = 0; n < N; ++n) {
-          const bool from_memory = N * K >= kBeyondCaches;
-          int32_t sum_query_row = 0;
-          // One pass along k: sum_query_row.
-          ShortSum<kLanes16> sum_query_row_lanes = 0;
-          for_lanes<kLanes16>(0, K, [=, &sum_query_row_lanes](int64_t k, auto active) IN_SET {
-            if (from_memory) prefetch_soon(2048, &row[n * K + k]);
-            sum_query_row_lanes.add(keep(active, widened_bytes<int16_t>(load(&query[m * K + k], active)), 0),
-                                    widened_bytes<int16_t>(load(&row[n * K + k], active)));
-          });
-          sum_query_row = wrapping_add(sum_query_row, across(sum_query_row_lanes, Plus()));
-          score[m * N + n] = query_scale[m] * row_scale[n] * float(sum_query_row);
-        }
-      }
-    });
-  }
+  const bool around_caches = M * N * 4 >= kBeyondCaches;
+  char* const sum_query_row_panels = workspace + space.sum_query_row_panels;
+  in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
+    char* const sum_query_row_own_panels =
+        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_query_row_own_panels;
+    // Tiles of m x n stay in registers while they go down k, several positions at a time: sum_query_row.
+    contract_bytes<kLanes32, int8_t, int8_t>(
+        all_threads(), sum_query_row_panels, sum_query_row_own_panels, {0, M}, {0, N}, {0, K},
+        [=](int64_t m, int64_t k) IN_SET -> int32_t { return int32_t(query[m * K + k]); },
+        AlongDepth{[=](auto& right, int64_t k, int64_t n, auto active)
+                       IN_SET { right = widened_bytes<int32_t>(load_every(&row[n * K + k], K, active)); }},
+        [=](int64_t m, int64_t n, auto active, auto sum_query_row) IN_SET {
+          store_around(&score[m * N + n], active,
+                       query_scale[m] * load(&row_scale[n], active) * convert<float>(sum_query_row),
+                       around_caches);
+        });
+    if (around_caches) finish_stores();
+  });
 }
 
 // Checks the arguments, then runs.

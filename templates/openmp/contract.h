@@ -1,148 +1,4 @@
-//@ contract: Cut for_lanes load store across Plus turned
-// Each row takes every step of the depth.
-struct Everywhere {
-  static constexpr bool any(int64_t) { return true; }
-  static constexpr bool all(int64_t) { return true; }
-  constexpr bool operator()(int64_t, int, int) const { return true; }
-};
-// Each row goes no further than that: takes the steps, or has the columns, before end(row).
-template <class End>
-struct Until {
-  End end;
-  bool operator()(int64_t m, int64_t k) const { return k < end(m); }
-};
-template <class End>
-Until(End) -> Until<End>;
-template <class T>
-constexpr bool kEnds = false;
-template <class End>
-constexpr bool kEnds<Until<End>> = true;
-// Where rows take steps only where `kept` says so: what is known of N steps of a tile's rows, from its first
-// part on.
-template <int N, class Kept>
-struct KeptSteps {
-  enum What : char { none, some, each };
-  const What* known;  // or not
-  int64_t from;
-  Kept kept;  // of a position, the number of a step behind it, and a row of the tile
-
-  IN_SET bool any(int64_t first) const { return known == nullptr || known[(first - from) / N] != none; }
-  IN_SET bool all(int64_t first) const { return known != nullptr && known[(first - from) / N] == each; }
-  IN_SET bool operator()(int64_t first, int k, int row) const { return kept(first, k, row); }
-};
-
-// All lanes, which are not columns: one after the other, they are positions of the depth at one column.
-template <int N>
-struct DownLanes : AllLanes<N> {};
-// What lies along the depth: neighbours in memory, whatever lies between columns.
-template <class T, int N>
-inline typename LanesOf<T, N>::type load_every(const T* from, int64_t, DownLanes<N> all) {
-  return load(from, AllLanes<N>(all));
-}
-// What a column has once.
-template <class T, int N>
-inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {
-  const Lanes<T, N> all = *from;
-  return all.v;
-}
-// Right factors that are neighbours in memory along the depth, so that they can be found by such lanes, too.
-template <class Right>
-struct AlongDepth : Right {
-  IN_SET int64_t down_end(Span depth) const { return depth.end; }
-};
-template <class Right>
-AlongDepth(Right) -> AlongDepth<Right>;
-template <class Right>
-constexpr bool kAlongDepth = false;
-template <class Right>
-constexpr bool kAlongDepth<AlongDepth<Right>> = true;
-// Left factors that are neighbours in memory along the rows.
-template <class Left>
-struct AlongRows : Left {};
-template <class Left>
-AlongRows(Left) -> AlongRows<Left>;
-template <class Left>
-constexpr bool kAlongRows = false;
-template <class Left>
-constexpr bool kAlongRows<AlongRows<Left>> = true;
-
-// Folds into a tile, which stays in registers meanwhile, what is found at each of these positions of the
-// depth: those of N lanes after each other, as left factors lie.
-template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept, int... kCell,
-          int... kVector>
-__attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Step step, Kept kept,
-                                         Total* tile, std::integer_sequence<int, kCell...>,
-                                         std::integer_sequence<int, kVector...>) {
-  constexpr int kVectors = sizeof...(kVector);
-  Total totals[] = {tile[kCell]...};
-  for (int64_t first = depth.first; first < depth.end; first += N) {
-    if (!kept.any(first)) continue;
-    const bool all = kept.all(first);
-    const int count = int(smaller(depth.end - first, N));
-    for (int k = 0; k < count; ++k) {
-      Columns columns[kVectors];
-      (right(columns[kVector], first + k, kVector), ...);
-      ((all || kept(first, k, kCell / kVectors)
-            ? step(totals[kCell], left(first, k, kCell / kVectors), columns[kCell % kVectors])
-            : void()),
-       ...);
-    }
-  }
-  ((tile[kCell] = totals[kCell]), ...);
-}
-template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept>
-inline void fold_tile(Span depth, const Left& left, const Right& right, const Step& step, const Kept& kept,
-                      Total* tile) {
-  fold_tile<N, Columns>(depth, left, right, step, kept, tile,
-                        std::make_integer_sequence<int, 2 * kTileRows>(),
-                        std::make_integer_sequence<int, 2>());
-}
-
-// Where a panel of columns lies: in which band, from which column on.
-template <int N>
-struct Panel {
-  int64_t band = 0, first = 0;
-  int count = 0;  // of its columns
-
-  Panel() = default;
-  template <class Cut>
-  IN_SET Panel(int64_t panel, const Cut& cut, Span columns)
-      : band(panel / (cut.panels / cut.bands)),
-        first(columns.first + panel % (cut.panels / cut.bands) * 2 * N),
-        count(int(smaller(columns.end - first, 2 * N))) {}
-  // Does something with each vector of it: its first column, and the lanes that are in it.
-  template <class Use>
-  IN_SET void for_vectors(const Use& use) const {
-    for (int v = 0; v < 2; ++v) {
-      if (count >= (v + 1) * N)
-        use(v, first + v * N, AllLanes<N>{});
-      else if (count > v * N)
-        use(v, first + v * N, FirstLanes<N>{count - v * N});
-    }
-  }
-};
-// Functions of the columns of a single band are not told which it is.
-template <class Function, class... Argument>
-inline void in_band(int64_t band, const Function& function, Argument&&... arguments) {
-  if constexpr (std::is_invocable_v<const Function&, Argument...>)
-    function(arguments...);
-  else
-    function(arguments..., band);
-}
-
-// Steps that know more say so: kBias is what right factors have more than they should, whose products with
-// the left ones are taken off again. Such steps take factors from panels alone.
-template <class Step, class = void>
-struct StepOf {
-  static constexpr bool kFromPanels = false;
-  static constexpr int kBias = 0;
-};
-template <class Step>
-struct StepOf<Step, std::void_t<decltype(Step::kBias)>> {
-  static constexpr bool kFromPanels = true;
-  static constexpr int kBias = Step::kBias;
-};
-
+//@ contract: narrow turned
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
           class Combine, class Wanted>
 class Contraction {
@@ -151,7 +7,6 @@ class Contraction {
   static constexpr bool kAlways = std::is_same_v<Kept, Everywhere>;
   static constexpr bool kFromPanels = StepOf<Step>::kFromPanels;
   static constexpr int kBias = StepOf<Step>::kBias;
-  static constexpr int kRowsOfFew = 4, kColumnsOfFew = 2 * kTileRows / kRowsOfFew;  // in registers at once
 
  public:
   IN_SET Contraction(Span rows, int64_t bands, Span columns, Span depth, T start, const Left& left,
@@ -187,7 +42,10 @@ class Contraction {
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
     sums_ = reinterpret_cast<int32_t*>(known_);  // such steps are taken by all rows
     if constexpr (kAlways && std::is_same_v<Threads, Team> && !kFromPanels)
-      if (cut_.few_columns) return run_few_columns(team);
+      if (cut_.template is_narrow<kAlongDepth<Right>>())
+        return NarrowContraction<N, T, A, B, Left, Right, Step, Finish, Combine>(
+                   rows_, columns_, depth_, cut_, start_, left_, right_, step_, finish_, combine_)
+            .run(team, right_panels_, waiting_);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};
       const Span of_this = panels.part(team.number, team.count);
@@ -216,69 +74,6 @@ class Contraction {
     }
   };
   using Steps = KeptSteps<N, KeptOfTile>;
-
-  // Some rows at a time, which are read as fast as memory gives them, meet all columns.
-  IN_SET void run_few_columns(Team team) const {
-    team.wait();
-    pack_columns(Span{0, depth_.count()}.part(team.number, team.count));
-    team.wait();
-    const Span groups = Span{0, ceil_div(rows_.count(), kRowsOfFew)}.part(team.number, team.count);
-    for (int64_t group = groups.first; group < groups.end; ++group) {
-      const int64_t m = rows_.first + group * kRowsOfFew;
-      for (int64_t band = 0; band < cut_.bands; ++band)
-        fold_few_columns({m, smaller(m + kRowsOfFew, rows_.end)}, band);
-    }
-  }
-  IN_SET int few_count() const { return int(smaller(columns_.count(), cut_.kFewColumns)); }
-  IN_SET void pack_columns(Span depth) const {
-    const int count = few_count();
-    for (int64_t k = depth.first; k < depth.end; ++k)
-      for (int64_t band = 0; band < cut_.bands; ++band) {
-        Columns values;
-        in_band(band, right_, values, depth_.first + k, columns_.first, FirstLanes<N>{count});
-        B* const to = right_panels_ + band * count * cut_.column_numbers() + k;
-        for (int n = 0; n < count; ++n) to[n * cut_.column_numbers()] = values[n];
-      }
-  }
-  IN_SET void fold_few_columns(Span rows, int64_t band) const {
-    const int count = few_count();
-    T results[kRowsOfFew][N] = {};
-    for (int first = 0; first < count; first += kColumnsOfFew) {
-      const B* const columns = right_panels_ + (band * count + first) * cut_.column_numbers();
-      go_down_in_lanes(rows, columns, int(smaller(count - first, kColumnsOfFew)), &results[0][first]);
-    }
-    for (int64_t m = rows.first; m < rows.end; ++m)
-      in_band(band, finish_, m, columns_.first, FirstLanes<N>{count},
-              load(results[m - rows.first], AllLanes<N>{}));
-  }
-  // Lanes take positions of the depth in turns; the last ones, too few for all lanes, come after that.
-  IN_SET void go_down_in_lanes(Span rows, const B* columns, int count, T* results) const {
-    const int64_t to_next = cut_.column_numbers(), first_k = depth_.first, whole = depth_.count() / N;
-    const Left left = left_;  // as what is stored could be anything that is not local
-    Total totals[2 * kTileRows];
-    for (Total& total : totals) total = start_;
-    const auto of_column = [=](int64_t first, int k, int n) IN_SET {
-      return load(columns + (n < count ? n : 0) * to_next + (first + k) * N, AllLanes<N>{});
-    };
-    const auto of_row = [=](Lanes<A, N>& values, int64_t at, int row) IN_SET {
-      A positions[N];
-#pragma GCC unroll 64  // else g++ -O2 makes no vectors of these reads
-      for (int lane = 0; lane < N; ++lane)
-        positions[lane] = left(smaller(rows.first + row, rows.end - 1), first_k + at * N + lane);
-      values = load(positions, AllLanes<N>{});
-    };
-    const auto step = [this](Total& total, Columns b, Lanes<A, N> a) IN_SET { step_(total, a, b); };
-    fold_tile<N, Lanes<A, N>>({0, whole}, of_column, of_row, step, kept_, totals,
-                              std::make_integer_sequence<int, 2 * kTileRows>(),
-                              std::make_integer_sequence<int, kRowsOfFew>());
-    for (int64_t m = rows.first; m < rows.end; ++m)
-      for (int n = 0; n < count; ++n) {
-        Total total = across(totals[n * kRowsOfFew + (m - rows.first)], combine_);
-        for (int64_t k = whole * N; k < depth_.count(); ++k)
-          step_(total, Lanes<A, N>(left(m, first_k + k)), Columns(columns[n * to_next + k]));
-        results[(m - rows.first) * N + n] = total[0];
-      }
-  }
 
   // From top to bottom, several beside each other, so that rows are read in long pieces.
   IN_SET void pack_right(int64_t first_panel, Span panels) const {

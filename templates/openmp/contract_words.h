@@ -92,7 +92,10 @@ template <int N, int kInWord>
 struct CutOfWords : Cut<int32_t, int32_t, int32_t, N> {
   IN_SET CutOfWords(Span rows, int64_t bands_, Span columns, Span depth_)
       : Cut<int32_t, int32_t, int32_t, N>(rows, bands_, columns, Words<kInWord>{depth_}.span()) {}
-  IN_SET bool from_panels() const { return this->packs_left && !this->few_columns; }
+  template <bool kDown>
+  IN_SET bool from_panels() const {
+    return this->packs_left && this->depth >= N && !this->template is_narrow<kDown>();
+  }
 };
 // With room for either of two ways.
 template <class One, class Other>
@@ -211,7 +214,8 @@ inline void contract_bytes(Threads team, char* shared, char* mine, Span rows, in
                            Span depth, const Left& left, const Right& right, const Finish& finish) {
 #if KGEN_SET_AVX2
   using Step = ByteStep<std::is_signed_v<L>, std::is_signed_v<R>>;
-  if (CutOfWords<N, 4>(rows, bands, columns, depth).from_panels() && has_sums_of_bytes())
+  const CutOfWords<N, 4> cut(rows, bands, columns, depth);
+  if (cut.template from_panels<kAlongDepth<Right>>() && has_sums_of_bytes())
     return contract_words<N, 4, int32_t, int32_t>(team, shared, mine, rows, bands, columns, depth, left,
                                                   right, Step(), finish, Step::kBias == 0 ? 0 : 0x80808080);
 #endif
@@ -244,10 +248,12 @@ inline void contract_products(Threads team, char* shared, char* mine, Span rows,
                               Span depth, const Left& left, const Right& right, const Finish& finish) {
   using V = Value<T>;
 #if KGEN_SET_AVX512
-  if constexpr (std::is_same_v<T, BF16>)
-    if (chosen_set() == 3 && CutOfWords<N, 2>(rows, bands, columns, depth).from_panels())
+  if constexpr (std::is_same_v<T, BF16>) {
+    const CutOfWords<N, 2> cut(rows, bands, columns, depth);
+    if (chosen_set() == 3 && cut.template from_panels<kAlongDepth<Right>>())
       return contract_words<N, 2, float, float>(team, shared, mine, rows, bands, columns, depth, left, right,
                                                 Bf16Step(), finish);
+  }
 #endif
   contract<N, V, V, V>(
       team, shared, mine, rows, bands, columns, depth, V(0), left, right,

@@ -60,6 +60,8 @@ constexpr int kTileRows = KGEN_SET_AVX512 ? 12 : 6;
 template <class Total, class Left, class Right, int N>
 struct Cut {
   static constexpr int kColumns = 2 * N, kFewColumns = kTileRows < N ? kTileRows : N - 1;
+  // So many rows meet a right factor that lies along the columns, or along the depth, as it is read.
+  static constexpr int kFewRows = kTileRows, kFewRowsDown = 32, kPanelsOfFewRows = 16;
   // Words are folded so fast that what waits would take longer than columns that come from the second cache.
   static constexpr int64_t kDeep = std::is_same_v<Left, int32_t> ? 1024 : 256;
   static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
@@ -67,7 +69,7 @@ struct Cut {
   int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
   int64_t part;                                  // of the depth
   int64_t panels_at_once, tiles_at_once;         // that lie in panels
-  bool few_columns;                              // lanes go down the depth then
+  bool few_columns, few_rows, few_rows_down;     // which meet all of the other factor as it is read
   bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
   bool alone;                                    // a thread computes it by itself, if there are several
 
@@ -76,9 +78,11 @@ struct Cut {
         bands(bands_),
         panels(bands_ * ceil_div(columns.count(), kColumns)),
         tiles(ceil_div(rows.count(), kTileRows)) {
-    few_columns = bands * columns.count() <= kFewColumns && depth > 64;
     const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
     packs_left = work > 64 * 64 * 64;
+    few_columns = bands * columns.count() <= kFewColumns && depth > 64;
+    few_rows = packs_left && rows.count() <= kFewRows && panels >= kPanelsOfFewRows;
+    few_rows_down = rows.count() <= kFewRowsDown;
     packs_right = packs_left && tiles > 2;
     alone = work <= kShared;
     part = packs_left ? ceil_div(ceil_div(depth, ceil_div(depth, kDeep)), N) * N : depth;
@@ -86,10 +90,15 @@ struct Cut {
         1, smaller(smaller(tiles, kTilesBeside), kLeftBytes / int64_t(sizeof(Left)) / kTileRows / part));
     panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
   }
-  // Of a panel, or of a column of a few. Some more than there are: those beside each other do not meet in the
+  // Are rows or columns few, where right factors lie along the depth or do not?
+  template <bool kDown>
+  IN_SET bool is_narrow() const {
+    return few_columns || (kDown ? few_rows_down : few_rows);
+  }
+  // Of a panel, or of a line of a few. Some more than there are: those beside each other do not meet in the
   // sets of a cache.
   IN_SET int64_t panel_numbers() const { return (depth + 1) * kColumns; }
-  IN_SET int64_t column_numbers() const { return depth + N; }
+  IN_SET int64_t line_numbers() const { return depth + N; }
   IN_SET int64_t left_bytes() const {
     return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
   }
@@ -99,8 +108,9 @@ struct Cut {
   }
   IN_SET int64_t right_bytes() const {
     const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
-    return few_columns ? larger(panel_bytes, lines(kFewColumns, sizeof(Right), column_numbers()))
-                       : panel_bytes;
+    const int64_t rows = few_rows_down ? kFewRowsDown : few_rows ? kFewRows : 0;
+    return larger(larger(panel_bytes, lines(few_columns ? kFewColumns : 0, sizeof(Right), line_numbers())),
+                  lines(rows, sizeof(Left), line_numbers()));
   }
   IN_SET int64_t waiting_bytes() const {
     return part < depth

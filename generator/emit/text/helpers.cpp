@@ -23,10 +23,24 @@ std::vector<std::string> helper_files(TargetKind target) {
   if (target == TargetKind::cuda)
     return {"common/helpers.h", "common/checks.h", "cuda/helpers.h",
             "cuda/rows.h",      "cuda/scans.h",    "common/element_types.h"};
-  return {"common/helpers.h",       "common/checks.h", "openmp/helpers.h",          "openmp/workspace.h",
-          "openmp/lanes.h",         "openmp/memory.h", "openmp/extremes.h",         "openmp/folds.h",
-          "openmp/conversions.h",   "openmp/maths.h",  "openmp/maths_in_doubles.h", "common/element_types.h",
-          "openmp/element_lanes.h", "openmp/cuts.h",   "openmp/contract.h",         "openmp/contract_words.h"};
+  return {"common/helpers.h",
+          "common/checks.h",
+          "openmp/helpers.h",
+          "openmp/workspace.h",
+          "openmp/lanes.h",
+          "openmp/memory.h",
+          "openmp/extremes.h",
+          "openmp/folds.h",
+          "openmp/conversions.h",
+          "openmp/maths.h",
+          "openmp/maths_in_doubles.h",
+          "common/element_types.h",
+          "openmp/element_lanes.h",
+          "openmp/cuts.h",
+          "openmp/tiles.h",
+          "openmp/contract_narrow.h",
+          "openmp/contract.h",
+          "openmp/contract_words.h"};
 }
 
 HelperSections sections_of(const Templates &templates, TargetKind target) {

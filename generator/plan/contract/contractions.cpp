@@ -541,6 +541,20 @@ std::string row_contraction_words(const Plan &plan, const Phase &phase) {
   return tiles.empty() ? "" : ", by parts of " + rows + ": " + join(tiles, " and ") + " are folded in registers";
 }
 
+namespace {
+
+// However few rows there are, lanes that are positions of the depth read the right factor as it lies?
+bool serves_few_rows(const Phase &phase) {
+  const PlanNode &nest = nest_of(phase);
+  bool takes_all = true;
+  for_each_node(nest, [&](const PlanNode &n) {
+    takes_all &= n.end == kNone && (n.kind != PlanNode::Kind::fold_step || n.condition == kNone);
+  });
+  return nest.contraction->right_along_depth && takes_all;
+}
+
+} // namespace
+
 void find_contractions(Plan &plan) {
   if (!wants_lanes(plan.kernel))
     return;
@@ -551,7 +565,8 @@ void find_contractions(Plan &plan) {
     Plan contracted = plan;
     if (!contract(contracted, contracted.phases[i]))
       continue;
-    if (!loops_over(plan.phases[i], lane)) { // neighbours lie along the depth
+    const bool along_depth = !loops_over(plan.phases[i], lane);
+    if (along_depth && !serves_few_rows(contracted.phases[i])) {
       const ExprId many =
           have_at_least(plan.kernel, rows_of(nest_of(contracted.phases[i])), plan.decide(Decision::product_rows));
       add_alternative(plan, i, many);
