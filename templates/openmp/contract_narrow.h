@@ -68,8 +68,6 @@ class NarrowContraction {
       const int rest = int(smaller(count - first, kFew));
       if (rest == 1)
         use(std::integral_constant<int, 1>(), first, rest);
-      else if (rest <= kFew / 2 + 1)
-        use(std::integral_constant<int, kFew / 2 + 1>(), first, rest);
       else
         use(std::integral_constant<int, kFew>(), first, rest);
     }
@@ -82,6 +80,12 @@ class NarrowContraction {
     fold_tile<N, Values>({0, turns}, few, beside, step, Everywhere(), totals,
                          std::make_integer_sequence<int, kOfFew * kBeside>(),
                          std::make_integer_sequence<int, kBeside>());
+  }
+
+  template <class Active>
+  __attribute__((noinline)) IN_SET void finish(int64_t band, int64_t m, int64_t n, Active active,
+                                               const Total& total) const {
+    in_band(band, finish_, m, n, active, total);
   }
 
   IN_SET int count_of_columns() const { return int(smaller(columns_.count(), cut_.kFewColumns)); }
@@ -104,8 +108,7 @@ class NarrowContraction {
       go_down_rows<decltype(few)::value>(rows, columns, there, &results[0][first]);
     });
     for (int64_t m = rows.first; m < rows.end; ++m)
-      in_band(band, finish_, m, columns_.first, FirstLanes<N>{count},
-              load(results[m - rows.first], AllLanes<N>{}));
+      finish(band, m, columns_.first, FirstLanes<N>{count}, load(results[m - rows.first], AllLanes<N>{}));
   }
   // The last positions, too few for all lanes, come after the others.
   template <int kOfFew>
@@ -167,7 +170,7 @@ class NarrowContraction {
         in_band(band, right_, values, depth_.first + k, first, active);
         step_(total, rows_of_few_[m * cut_.line_numbers() + k], values);
       }
-      in_band(band, finish_, rows_.first + m, first, active, total);
+      finish(band, rows_.first + m, first, active, total);
     }
   }
   template <int kOfFew>
@@ -201,24 +204,21 @@ class NarrowContraction {
     for (int64_t first = 0; first < cut_.depth; first += cut_.part) {
       for (int cell = 0; cell < rows * in_row; ++cell) here[cell] = start_;
       const int64_t end = smaller(first + cut_.part, depth_.count());
-      for (int64_t k = first; k < end; k += kSteps)
-        for (int row = 0; row < rows; row += rows == 1 ? 1 : kRowsAlong) {
-          const Span steps = {k, smaller(k + kSteps, end)};
-          if (rows == 1)
-            go_along(steps, row, beside, count, here, std::make_integer_sequence<int, 1>());
-          else
-            go_along(steps, row, beside, count, here + row * in_row,
-                     std::make_integer_sequence<int, kRowsAlong>());
-        }
+      for (int64_t k = first; k < end; k += kSteps) {
+        const Span steps = {k, smaller(k + kSteps, end)};
+        if (rows == 1) go_along(steps, 0, beside, count, here, std::make_integer_sequence<int, 1>());
+        for (int row = 0; row + kRowsAlong <= rows; row += kRowsAlong)
+          go_along(steps, row, beside, count, here + row * in_row,
+                   std::make_integer_sequence<int, kRowsAlong>());
+      }
       for (int cell = 0; first > 0 && cell < rows * in_row; ++cell)
         here[cell] = combine_(waiting[cell], here[cell]);
       for (int cell = 0; end < depth_.count() && cell < rows * in_row; ++cell) waiting[cell] = here[cell];
     }
-    const Finish finish = finish_;  // as what it stores could be anything that is not local
     for (int64_t m = 0; m < rows_.count(); ++m)
       for (int i = 0; i < count; ++i)
         beside[i].for_vectors([&](int v, int64_t n, auto active) IN_SET {
-          in_band(beside[i].band, finish, rows_.first + m, n, active, here[m * in_row + 2 * i + v]);
+          finish(beside[i].band, rows_.first + m, n, active, here[m * in_row + 2 * i + v]);
         });
   }
   template <int... kRow>
