@@ -33,6 +33,27 @@ struct Contraction {
   bool left_along_rows = false, right_along_depth = false;
 };
 
+// OpenMP, of folds along lanes: what each lane has for itself until it joins the total.
+struct LaneTotal {
+  enum class Form {
+    plain,   // a value
+    turns,   // several sums, of which one round adds to each in turn, as additions wait for each other
+    extreme, // the greatest or least value, and whether any was NaN
+    best,    // the greatest or least value and what is noted of it
+    words,   // a sum of numbers of 16 bits, or of products of two such, in 32 bits
+  };
+  Form form = Form::plain;
+  Type type = Type::f32;       // of a value, or of what is noted
+  std::vector<ExprId> factors; // of words
+
+  Type type_of_lanes() const { return form == Form::words ? Type::i16 : type; }
+};
+
+// OpenMP, of loops that go over several positions at once, as lanes of vectors.
+struct LaneLoop {
+  int64_t block = 0; // totals of lanes join those of the loop every so many positions; 0: behind it
+};
+
 // One statement of the program, before and in the tree.
 struct PlanNode {
   enum class Kind {
@@ -88,6 +109,8 @@ struct PlanNode {
   bool row_by_row = false;       // those of a position beside each other
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
   std::optional<Contraction> contraction;    // of the outermost loop over the rows of one, which stays as it is
+  std::optional<LaneLoop> on_lanes;          // of loops (see plan/lanes)
+  std::optional<LaneTotal> lane_total;       // of folds along these
 
   // Of branches that a pass has made: rows of so many positions of `axis` take the first list, longer ones the other,
   // and both compute the same. 0: a condition of the kernel, which is nothing to a pass.

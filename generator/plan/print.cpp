@@ -101,6 +101,13 @@ private:
       node(n, depth);
   }
 
+  std::string lane_words(const PlanNode &loop) const {
+    if (!loop.on_lanes)
+      return "";
+    const int64_t block = loop.on_lanes->block;
+    return ", on lanes" + (block > 0 ? " that are added up every " + std::to_string(block) : "");
+  }
+
   std::string name(VarId var) const { return kernel_.vars[var].name; }
 
   void node(const PlanNode &n, int depth) {
@@ -111,7 +118,7 @@ private:
                (n.share != kNone ? ", a share" : "") + (n.end != kNone ? ", up to " + print(kernel_, n.end) : "") +
                (n.table != kNone ? ", where " + kernel_.tables[n.table].name + " is " + print(kernel_, n.entry) : "") +
                (n.parts > 0 ? ", in parts of " + std::to_string(n.parts) : "") +
-               (n.at_once ? ", several at once" : ""));
+               (n.at_once ? ", several at once" : "") + lane_words(n));
       return list(n.body, depth + 1);
     case PlanNode::Kind::steps:
       line(depth, "steps " + kernel_.grid[n.grid].name + ": " + order_name(n.order));

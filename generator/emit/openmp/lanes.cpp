@@ -28,7 +28,7 @@ bool has_next(const PlanNode &n) {
 } // namespace
 
 LanePrinter::LanePrinter(Printer &printer, Names &names)
-    : printer_(printer), names_(names), kernel_(printer.kernel), analysis_(printer.plan), taken_(analysis_.choose()) {
+    : printer_(printer), names_(names), kernel_(printer.kernel), analysis_(printer.plan) {
   active_ = names.claim("active");
 }
 
@@ -79,7 +79,7 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   widest_ = 1;
   accumulators_ = accumulators(loop);
   const std::string &v = printer_.axis_name(loop.axis);
-  const int64_t block = block_of(loop);
+  const int64_t block = printer_.in_part(loop.axis) ? 0 : loop.on_lanes->block; // a part is shorter
   const std::string first = block > 0 ? names_.claim(v, "_block") : whole.begin;
   first_ = first;
   const std::vector<std::string> outer = changed_from_outside(loop);
@@ -109,9 +109,11 @@ void LanePrinter::loop(const PlanNode &loop, const Printer::Range &whole) {
   if (looked_up_ != kNone)
     out.add("int64_t " + near_row_ + " = " + printer_.row_of(looked_up_, range.begin).text + ";");
   for (const Accumulator &a : accumulators_) {
-    note(a.lane_type());
-    const std::string start = a.selects ? "" : " = " + printer_.spelling.identity(a.step->monoid, a.type);
-    out.add(accumulator_type(a) + " " + a.lanes + start + ";");
+    const LaneTotal &total = *a.step->lane_total;
+    note(total.type_of_lanes());
+    const std::string start =
+        total.form == LaneTotal::Form::best ? "" : " = " + printer_.spelling.identity(a.step->monoid, total.type);
+    out.add(total_type(*a.step) + " " + a.lanes + start + ";");
   }
   if (const auto ahead = ahead_.find(&loop); ahead != ahead_.end())
     body = ahead->second + body;

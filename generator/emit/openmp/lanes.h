@@ -22,7 +22,7 @@ class LanePrinter {
 public:
   LanePrinter(Printer &printer, Names &names);
 
-  bool takes(const PlanNode &loop) const { return taken_.count(&loop) != 0; }
+  bool takes(const PlanNode &loop) const { return loop.on_lanes.has_value(); }
   // Does it go through an array in strides whose elements are neighbours along the other axis?
   bool crosses(const PlanNode &loop, AxisId other) const { return analysis_.crosses(loop, other); }
   bool neighbours(VarId var, AxisId lane) const {
@@ -74,11 +74,6 @@ private:
   struct Accumulator {
     const PlanNode *step;
     std::string lanes; // name
-    Type type;         // of a lane; of a position, where `selects`
-    bool selects;      // argmax, argmin
-    bool shorts;       // a sum of numbers of 16 bits, or of their products
-
-    Type lane_type() const { return shorts ? Type::i16 : type; }
   };
 
   // How an access may leave its array: by a coordinate that moves with the lanes, and by what all lanes share.
@@ -173,7 +168,7 @@ private:
   void masked(const std::string &mask, const std::vector<PlanNode> &nodes);
   std::vector<std::string> changed_from_outside(const PlanNode &loop);
   std::string lines_of(const PlanNode &loop, const std::string &begin);
-  std::string accumulator_type(const Accumulator &accumulator);
+  std::string total_type(const PlanNode &fold);
   void combine(const Accumulator &accumulator);
   std::string combined(Monoid monoid, Type type, const std::string &total, const std::string &value);
   std::string combination(Monoid monoid, Type type);
@@ -188,12 +183,7 @@ private:
   std::vector<const Expr *> row_reads(const PlanNode &loop, AxisId row);
   int64_t fields_of_record(const Expr &read, AxisId lane, AxisId other) const;
   void for_each_turned(const PlanNode &loop, AxisId other, const std::function<void(const Expr &)> &visit);
-  bool is_narrow(const PlanNode &fold, AxisId axis) const;
-  bool sums_shorts(const PlanNode &fold) const;
-  bool has_short_factors(ExprId product) const;
-  ExprId unwidened(ExprId id) const;
   std::string small_lanes(ExprId id, Type type);
-  int64_t block_of(const PlanNode &loop) const;
 
   std::string lanes_type(Type type) const; // Lanes<float, kLanes32>
   bool varies(ExprId id) const { return analysis_.varies(id, lane_); }
@@ -206,7 +196,6 @@ private:
   std::map<AxisId, std::string> one_of_; // what each position of a group is called where it is asked for by itself
   const Kernel &kernel_;
   LaneAnalysis analysis_;
-  std::set<const PlanNode *> taken_;
   std::set<VarId> streamed_;
   std::string around_; // the C++ flag
 

@@ -6,15 +6,10 @@
 
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
-#include "plan/index/lane_numbers.h"
-#include "plan/index/width.h"
 #include "support/check.h"
 
 namespace kgen {
 namespace {
-
-constexpr int64_t kNarrowBlock = 32768; // positions and small numbers of so many fit 32 bits
-constexpr int64_t kMostNarrow = 65535;
 
 bool is_selection(Monoid monoid) { return monoid == Monoid::argmax || monoid == Monoid::argmin; }
 
@@ -23,102 +18,50 @@ bool is_selection(Monoid monoid) { return monoid == Monoid::argmax || monoid == 
 std::vector<LanePrinter::Accumulator> LanePrinter::accumulators(const PlanNode &loop) {
   std::vector<Accumulator> out;
   for_each_node(loop, [&](const PlanNode &n) {
-    if (!folds_over(n, loop.axis))
-      return;
-    const bool selects = is_selection(n.monoid);
-    out.push_back({&n, names_.claim(printer_.name(selects ? n.partner : n.target), "_lanes"),
-                   is_narrow(n, loop.axis) ? Type::i32 : kernel_.vars[n.target].type, selects, sums_shorts(n)});
+    if (folds_over(n, loop.axis))
+      out.push_back({&n, names_.claim(printer_.name(n.partner != kNone ? n.partner : n.target), "_lanes")});
   });
   return out;
 }
 
-// Does what a lane finds in a block fit 32 bits: a position along the loop, or a sum of small numbers?
-bool LanePrinter::is_narrow(const PlanNode &fold, AxisId axis) const {
-  if (is_selection(fold.monoid)) {
-    const Expr &noted = kernel_.expr(fold.second);
-    return noted.op == Op::index && noted.axis == axis && noted.ref == kNone;
-  }
-  if (fold.monoid != Monoid::sum || kernel_.vars[fold.target].type != Type::i64)
-    return false;
-  const Bounds bounds = kernel_.expr(fold.value).bounds;
-  return bounds.low >= -kMostNarrow && bounds.high <= kMostNarrow &&
-         LaneNumbers(kernel_, analysis_).fits(fold.value, axis, Type::i32);
-}
-
-// Is it a sum of numbers of 16 bits, or of their products, in 32 bits?
-bool LanePrinter::sums_shorts(const PlanNode &fold) const {
-  const bool in_words = kernel_.vars[fold.target].type == Type::i32 || is_narrow(fold, lane_);
-  if (fold.monoid != Monoid::sum || !in_words || !varies(fold.value))
-    return false;
-  return has_short_factors(unwidened(fold.value)) || LaneNumbers(kernel_, analysis_).fits(fold.value, lane_, Type::i16);
-}
-
-// What was i32 before.
-ExprId LanePrinter::unwidened(ExprId id) const {
-  const Expr &e = kernel_.expr(id);
-  return e.op == Op::cast && e.type == Type::i64 && kernel_.expr(e.args[0]).type == Type::i32 ? e.args[0] : id;
-}
-
-bool LanePrinter::has_short_factors(ExprId product) const {
-  const LaneNumbers numbers(kernel_, analysis_);
-  const Expr &e = kernel_.expr(product);
-  return e.op == Op::mul && std::all_of(e.args.begin(), e.args.end(),
-                                        [&](ExprId factor) { return numbers.fits(factor, lane_, Type::i16); });
-}
-
-// Long floating sums end in the scalar every so many iterations, and so do products, of which those of single lanes
-// would sink to numbers that take long; narrow numbers end in wide ones. 0: there are none.
-int64_t LanePrinter::block_of(const PlanNode &loop) const {
-  int64_t block = 0;
-  for (const Accumulator &a : accumulators_) {
-    const Monoid monoid = a.step->monoid;
-    const bool grows = monoid == Monoid::sum || monoid == Monoid::mean || monoid == Monoid::product;
-    if (grows && is_floating(a.type))
-      block = printer_.plan.decide(Decision::sum_block); // so that errors stay small
-    else if (a.type != kernel_.vars[a.step->target].type && block == 0)
-      block = kNarrowBlock;
-  }
-  const std::optional<int64_t> most = most_positions(kernel_.axes[loop.axis]);
-  const bool is_short = most && *most <= block;
-  return is_short || printer_.in_part(loop.axis) ? 0 : block;
-}
-
-// Sums of floats wait for each addition, unless other work is enough to fill the time; and registers are few.
-std::string LanePrinter::accumulator_type(const Accumulator &a) {
-  constexpr size_t kMostChains = 4;
-  const Monoid monoid = a.step->monoid;
-  if (a.selects)
-    return helper("Best") + "<" + Spelling::arithmetic(kernel_.vars[a.step->partner].type) + ", " +
-           Spelling::arithmetic(a.type) + ", " + kLaneCount + (monoid == Monoid::argmax ? ", true>" : ", false>");
-  if (a.shorts)
-    return helper("ShortSum") + "<" + kLaneCount + ">";
-  const std::string type = lanes_type(a.type), arguments = type.substr(type.find('<'));
-  if (is_floating(a.type) && (monoid == Monoid::max || monoid == Monoid::min))
-    return helper("Extreme") + arguments;
-  if (is_floating(a.type) && monoid == Monoid::sum && accumulators_.size() <= kMostChains &&
-      is_light(kernel_, a.step->value))
+std::string LanePrinter::total_type(const PlanNode &fold) {
+  const LaneTotal &total = *fold.lane_total;
+  const std::string type = lanes_type(total.type), arguments = type.substr(type.find('<'));
+  switch (total.form) {
+  case LaneTotal::Form::plain:
+    return type;
+  case LaneTotal::Form::turns:
     return helper("Sum") + arguments;
-  return type;
+  case LaneTotal::Form::extreme:
+    return helper("Extreme") + arguments;
+  case LaneTotal::Form::best:
+    return helper("Best") + "<" + Spelling::arithmetic(kernel_.vars[fold.partner].type) + ", " +
+           Spelling::arithmetic(total.type) + ", " + kLaneCount +
+           (fold.monoid == Monoid::argmax ? ", true>" : ", false>");
+  case LaneTotal::Form::words:
+    return helper("ShortSum") + "<" + kLaneCount + ">";
+  }
+  KGEN_UNREACHABLE("form of a total");
 }
 
 // The lanes' results join what the loop found before.
 void LanePrinter::combine(const Accumulator &a) {
   const PlanNode &step = *a.step;
-  const Type type = kernel_.vars[step.target].type;
+  const Type type = kernel_.vars[step.target].type, of_lanes = step.lane_total->type;
   const std::string place = printer_.name(step.target);
-  if (a.selects) {
+  if (step.partner != kNone) {
     const std::string best = Spelling::arithmetic(kernel_.vars[step.partner].type);
     const std::string order = helper(step.monoid == Monoid::argmax ? "above" : "below");
-    printer_.lines.add(helper("fold_best") + "(" + a.lanes + ", " + (a.type == type ? "0" : first_) + ", " + place +
+    printer_.lines.add(helper("fold_best") + "(" + a.lanes + ", " + (of_lanes == type ? "0" : first_) + ", " + place +
                        ", " + printer_.name(step.partner) + ", " + order + "<" + best + ">);");
     return;
   }
-  const std::string c = Spelling::arithmetic(a.type);
+  const std::string c = Spelling::arithmetic(of_lanes);
   const auto &[one, other] = names_.pair();
   const std::string update = Spelling::update(step.monoid);
   // Vectors are combined by the same operators, and those of whole numbers wrap around.
   const bool as_vectors = is_floating(type) || !update.empty();
-  const std::string pair = printer_.spelling.combine(step.monoid, a.type, one, {other}, false).text;
+  const std::string pair = printer_.spelling.combine(step.monoid, of_lanes, one, {other}, false).text;
   const std::string value =
       helper("across") + "(" + a.lanes + ", " + combiner(pair, one, other, as_vectors ? "auto" : c) + ")";
   if (is_floating(type) && !update.empty())
@@ -303,11 +246,12 @@ std::string LanePrinter::small_lanes(ExprId id, Type type) {
 
 // A fold along the lanes: they are combined after the loop.
 void LanePrinter::fold_across(const PlanNode &n, const std::vector<PlanNode> &siblings) {
-  const auto found =
-      std::find_if(accumulators_.begin(), accumulators_.end(), [&](const Accumulator &a) { return a.step == &n; });
-  const Type type = found->type;
-  const bool narrow = type != kernel_.vars[n.target].type;
-  note(found->lane_type());
+  const std::string lanes = std::find_if(accumulators_.begin(), accumulators_.end(), [&](const Accumulator &a) {
+                              return a.step == &n;
+                            })->lanes;
+  const LaneTotal &total = *n.lane_total;
+  const bool narrow = total.type != kernel_.vars[n.target].type;
+  note(total.type_of_lanes());
   const std::string outer = mask_;
   if (n.condition != kNone && varies(n.condition)) {
     mask_ = chosen_lanes(n, siblings);
@@ -326,26 +270,23 @@ void LanePrinter::fold_across(const PlanNode &n, const std::vector<PlanNode> &si
     note(value);
     if (value == Type::boolean)
       helper("mask_order");
-    printer_.lines.add(found->lanes + ".meet(mask_of(" + current() + "), " + widened(n.value, value, 0) + ", " +
-                       position + ");");
-  } else if (found->shorts) {
-    const ExprId value = unwidened(n.value);
-    const bool product = has_short_factors(value);
-    const std::vector<ExprId> &factors = kernel_.expr(value).args;
-    printer_.lines.add(found->lanes + ".add(" + helper("keep") + "(" + current() + ", " +
-                       small_lanes(product ? factors[0] : value, Type::i16) + ", 0), " +
-                       (product ? small_lanes(factors[1], Type::i16) : "1") + ");");
+    printer_.lines.add(lanes + ".meet(mask_of(" + current() + "), " + widened(n.value, value, 0) + ", " + position +
+                       ");");
+  } else if (total.form == LaneTotal::Form::words) {
+    const std::vector<ExprId> &factors = total.factors;
+    printer_.lines.add(lanes + ".add(" + helper("keep") + "(" + current() + ", " + small_lanes(factors[0], Type::i16) +
+                       ", 0), " + (factors.size() > 1 ? small_lanes(factors[1], Type::i16) : "1") + ");");
   } else if (printer_.fuses(n)) {
-    printer_.lines.add(helper("add_product") + "(" + found->lanes + ", " + current() + ", " +
-                       factors(kernel_.expr(n.value)) + ");");
+    printer_.lines.add(helper("add_product") + "(" + lanes + ", " + current() + ", " + factors(kernel_.expr(n.value)) +
+                       ");");
   } else {
-    const std::string each = narrow ? small_lanes(n.value, type) : widened(n.value, type, 0);
+    const std::string each = narrow ? small_lanes(n.value, total.type) : widened(n.value, total.type, 0);
     const std::string value =
-        helper("keep") + "(" + current() + ", " + each + ", " + printer_.spelling.identity(n.monoid, type) + ")";
+        helper("keep") + "(" + current() + ", " + each + ", " + printer_.spelling.identity(n.monoid, total.type) + ")";
     if (const std::string update = Spelling::update(n.monoid); !update.empty())
-      printer_.lines.add(found->lanes + update + value + ";");
+      printer_.lines.add(lanes + update + value + ";");
     else
-      printer_.lines.add(found->lanes + " = " + combined(n.monoid, type, found->lanes, value) + ";");
+      printer_.lines.add(lanes + " = " + combined(n.monoid, total.type, lanes, value) + ";");
   }
   if (n.condition != kNone && (!varies(n.condition) || analysis_.hazardous(n.value)))
     printer_.lines.add("}");
