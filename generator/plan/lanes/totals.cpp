@@ -91,7 +91,7 @@ private:
 
 } // namespace
 
-void find_totals(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop) {
+void find_totals(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop, bool in_part) {
   const Totals totals(plan, analysis, loop.axis);
   std::vector<PlanNode *> folds;
   for_each_node(loop, [&](PlanNode &node) {
@@ -101,7 +101,7 @@ void find_totals(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop)
     folds.push_back(&node);
   });
   totals.add_in_turns(folds);
-  loop.on_lanes->block = totals.block(folds);
+  loop.on_lanes->block = in_part ? 0 : totals.block(folds);
 }
 
 } // namespace kgen

@@ -6,7 +6,8 @@
 
 namespace kgen {
 
-// Of the folds of a loop on lanes: how their lanes find totals, and how often these join those of the loop.
-void find_totals(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop);
+// Of the folds of a loop on lanes: how their lanes find totals, and how often these join those of the loop. That goes
+// over a part?
+void find_totals(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop, bool in_part);
 
 } // namespace kgen
