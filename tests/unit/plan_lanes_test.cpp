@@ -2,6 +2,8 @@
 // for before it is wanted.
 #include "analysis_harness.h"
 
+#include <algorithm>
+
 #include <doctest/doctest.h>
 
 #include "plan/index/access.h"
@@ -65,7 +67,7 @@ TEST_CASE("folds say what each lane has for itself") {
   const LaneTotal best = total_of("f32", "s = argmax(x, N);", "i64");
   CHECK(best.form == Form::best);
   CHECK(best.type == Type::i32); // within a block
-  const LaneTotal words = total_of("i8", "s = sum(i32(x) * i32(x), N);", "i32");
+  const LaneTotal words = total_of("i8", "s = sum(int32_t(x) * int32_t(x), N);", "i32");
   CHECK(words.form == Form::words);
   CHECK(words.factors.size() == 2);
 }
@@ -74,8 +76,8 @@ TEST_CASE("long sums join the total of the loop by blocks") {
   const std::string rows = "inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n";
   for (const auto &[body, blocks] : {std::pair("s = sum(x, N);", true), std::pair("s = max(x, N);", false)}) {
     const Plan plan = plan_of(rows, body);
-    for (const PlanNode *loop : on_lanes(plan))
-      CHECK((loop->on_lanes->block > 0) == blocks);
+    const auto loops = on_lanes(plan);
+    CHECK(std::ranges::any_of(loops, [](const PlanNode *loop) { return loop->on_lanes->block > 0; }) == blocks);
   }
 }
 

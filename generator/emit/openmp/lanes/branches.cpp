@@ -94,7 +94,6 @@ void branch(LaneScope &lanes, const PlanNode &n) {
   masked(lanes, rest, n.otherwise);
 }
 
-// Goes on until no lane is left in it.
 void repeat(LaneScope &lanes, const PlanNode &n, const std::vector<PlanNode> &siblings) {
   lanes.helper("active_mask");
   const std::string live = lanes.names.claim("live"), mask = std::exchange(lanes.masks.mask, live);

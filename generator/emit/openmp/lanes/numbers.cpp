@@ -34,8 +34,8 @@ Code small_number(LaneScope &lanes, ExprId id, Type type) {
                                             : small_number(lanes, source, type);
   const LaneNumbers numbers(lanes.kernel, lanes.analysis);
   std::vector<Code> args;
-  if (numbers.is_small_remainder(
-          e, lanes.axis)) // that of the first one, which is small, and what the others are further on
+  // That of the first one, which is small, and what the others are further on.
+  if (numbers.is_small_remainder(e, lanes.axis))
     args = {positions_as(lanes, id, type, *numbers.step(e.args[0], lanes.axis)), small_number(lanes, e.args[1], type)};
   else
     for (ExprId arg : e.args)
@@ -45,13 +45,11 @@ Code small_number(LaneScope &lanes, ExprId id, Type type) {
 
 } // namespace
 
-// Small numbers as a vector.
 std::string small_lanes(LaneScope &lanes, ExprId id, Type type) {
   const std::string text = small_number(lanes, id, type).text;
   return lanes.varies(id) ? text : lanes.lanes_type(type) + "(" + text + ")";
 }
 
-// A number of 64 bits as one of another type; none: it has to be computed as it is.
 std::optional<Code> number_as(LaneScope &lanes, ExprId id, Type to) {
   const Expr &e = lanes.expr(id);
   if (e.type != Type::i64 || to == Type::boolean || bytes_of(to) > 4)
@@ -76,7 +74,6 @@ std::optional<Code> number_as(LaneScope &lanes, ExprId id, Type to) {
   return vector_operation(lanes, e.op, to, args);
 }
 
-// Positions that are compared with one number.
 std::optional<Code> compared(LaneScope &lanes, const Expr &e) {
   if (lanes.expr(e.args[0]).type != Type::i64)
     return std::nullopt;

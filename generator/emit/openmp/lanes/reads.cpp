@@ -303,7 +303,6 @@ std::string loaded(LaneScope &lanes, VarId var, const std::vector<Coordinate> &c
   return widened_half(lanes, text, type);
 }
 
-// An element that is stored as the half type which it has, as it lies. Empty: it is computed.
 std::string unconverted(LaneScope &lanes, ExprId value, Type to) {
   const Expr &e = lanes.expr(value);
   if (!lanes.printer.is_moved(value, to) || lanes.is_vector(e.ref))
@@ -316,7 +315,6 @@ std::string unconverted(LaneScope &lanes, ExprId value, Type to) {
   return text;
 }
 
-// The f32 of bits of half types; of other types what is given.
 std::string widened_half(LaneScope &lanes, const std::string &text, Type type) {
   if (!is_half(type) || lanes.reads.as_bits)
     return text;

@@ -72,7 +72,6 @@ void assign_lanes(LaneScope &lanes, const LaneOutputs &outputs, const PlanNode &
   lanes.add(lanes.printer.where_inside(checks, statement));
 }
 
-// At a place that depends on values which all lanes share.
 void store_elsewhere(LaneScope &lanes, const LaneOutputs &outputs, const PlanNode &n) {
   const Type type = lanes.type(n.target), from = lanes.expr(n.value).type;
   lanes.note(type);
@@ -84,7 +83,6 @@ void store_elsewhere(LaneScope &lanes, const LaneOutputs &outputs, const PlanNod
   store_at(lanes, outputs, n.target, n.coords, stored(lanes, value, from, type), false);
 }
 
-// `is_lanes`: the text has the type of the variable, so that `auto` will do.
 void set_text(LaneScope &lanes, const LaneOutputs &outputs, VarId var, const std::string &value, bool is_lanes,
               const std::vector<PlanNode> &siblings) {
   if (lanes.is_vector(var)) {

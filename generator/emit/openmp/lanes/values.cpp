@@ -171,7 +171,6 @@ std::string multiply_add(LaneScope &lanes, const Expr &product, const std::strin
   return "multiply_add(" + factors(lanes, product) + ", " + sum + ")";
 }
 
-// `loose`: which extreme a NaN gives does not matter.
 Code vector_operation(LaneScope &lanes, Op op, Type type, const std::vector<Code> &args, bool loose) {
   const std::string form = vector_form(op);
   if (form == "operator") {
