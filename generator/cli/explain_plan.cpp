@@ -41,8 +41,6 @@ public:
     const std::string name = cuda_ ? "cuda" : "openmp";
     std::vector<Explanation::Section> out = {
         {name, {}, "", ""}, {name + " loops", {}, "", ""}, {name + " places", {}, "", ""}};
-    if (!cuda_ && wants_lanes(kernel_))
-      taken_ = lanes_.choose();
     for (size_t p = 0; p < plan_.phases.size(); ++p) {
       const Phase &phase = plan_.phases[p];
       out[0].rows.push_back({{"phase", std::to_string(p + 1), true},
@@ -115,14 +113,14 @@ private:
 
   bool has_vectors(const PlanNode &node) const {
     bool found = false;
-    for_each_node(node, [&](const PlanNode &inner) { found |= taken_.count(&inner) != 0; });
+    for_each_node(node, [&](const PlanNode &inner) { found |= inner.on_lanes.has_value(); });
     return found;
   }
 
   // Loops that are vectors, and the innermost of those that are not.
   void inner_loops(const PlanNode &node, size_t phase, std::vector<Row> &rows) const {
     const bool loop = node.kind == PlanNode::Kind::loop;
-    if (taken_.count(&node) != 0) {
+    if (node.on_lanes) {
       rows.push_back(loop_row(node, phase, "vectors", accesses(node)));
       return;
     }
@@ -217,7 +215,6 @@ private:
   const LaneAnalysis lanes_;
   const bool cuda_;
   std::string some_calls_;
-  std::set<const PlanNode *> taken_;
 };
 
 } // namespace

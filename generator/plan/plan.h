@@ -33,6 +33,48 @@ struct Contraction {
   bool left_along_rows = false, right_along_depth = false;
 };
 
+// OpenMP, of folds along lanes: what each lane has for itself until it joins the total.
+struct LaneTotal {
+  enum class Form {
+    plain,   // a value
+    turns,   // several sums, of which one round adds to each in turn, as additions wait for each other
+    extreme, // the greatest or least value, and whether any was NaN
+    best,    // the greatest or least value and what is noted of it
+    words,   // a sum of numbers of 16 bits, or of products of two such, in 32 bits
+  };
+  Form form = Form::plain;
+  Type type = Type::f32;       // of a value, or of what is noted
+  std::vector<ExprId> factors; // of words
+
+  Type type_of_lanes() const { return form == Form::words ? Type::i16 : type; }
+};
+
+// OpenMP, of loops that go over several positions at once, as lanes of vectors.
+struct LaneLoop {
+  struct Turned {
+    ExprId read;
+    int64_t fields; // of records: all that lies between neighbours along the lanes; else 0
+  };
+  int64_t block = 0;          // totals of lanes join those of the loop every so many positions; 0: behind it
+  AxisId crossed = kNone;     // that of the loop around, along which arrays have their neighbours: threads share tiles
+  std::vector<Turned> turned; // what is read so, of which tiles are turned first,
+  int64_t turned_columns = 0; // of so many positions of that axis
+};
+
+// OpenMP: what a loop on lanes asks memory for before it is wanted.
+struct Ahead {
+  enum class What {
+    soon,    // what it reads itself, some positions further on
+    streams, // the same, of each of many arrays
+    rows,    // what it reads of the rows that come next
+    row,     // what the first loop over a row reads of the next row
+    part,    // what an earlier loop reads of the next part of the range
+  };
+  What what = What::soon;
+  size_t asks = 0;           // which loop does: its number among the nodes inside, as for_each_node meets them
+  std::vector<ExprId> reads; // one of each array
+};
+
 // One statement of the program, before and in the tree.
 struct PlanNode {
   enum class Kind {
@@ -57,7 +99,8 @@ struct PlanNode {
   std::vector<ExprId> indices;
   std::vector<Coordinate> coords;
   bool scatter_add = false;
-  bool apart = false; // no two workers add to the same element
+  bool apart = false;    // no two workers add to the same element
+  bool streamed = false; // OpenMP: written around the caches where it is large, as nobody would find it there
   ExprId value = kNone;
   ExprId second = kNone; // linrec: b; argmax, argmin: what to note of the best
   ExprId condition = kNone;
@@ -88,6 +131,13 @@ struct PlanNode {
   bool row_by_row = false;       // those of a position beside each other
   std::vector<std::pair<VarId, int>> limits; // (var, dim): windows that bound the loop
   std::optional<Contraction> contraction;    // of the outermost loop over the rows of one, which stays as it is
+  std::optional<LaneLoop> on_lanes;          // of loops (see plan/lanes)
+  std::optional<LaneTotal> lane_total;       // of folds along these
+  std::vector<Ahead> ahead;                  // of loops: what those inside, or they themselves, ask for
+  // Inside these, where lanes write records of so many fields whole: of a loop over the fields, or of the first of
+  // statements that set one each;
+  int64_t fields = 0;
+  std::optional<int64_t> field; // and which one a statement sets; 0: that of the round
 
   // Of branches that a pass has made: rows of so many positions of `axis` take the first list, longer ones the other,
   // and both compute the same. 0: a condition of the kernel, which is nothing to a pass.

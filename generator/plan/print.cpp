@@ -101,6 +101,29 @@ private:
       node(n, depth);
   }
 
+  std::string ahead_words(const Ahead &ahead) const {
+    static const char *const kWhat[] = {"what comes soon", "what comes soon, of many arrays", "the next rows",
+                                        "the next row", "the next part"};
+    std::string names;
+    for (ExprId read : ahead.reads)
+      names += (names.empty() ? " of " : ", ") + name(kernel_.expr(read).ref);
+    return std::string("memory is asked for ") + kWhat[static_cast<int>(ahead.what)] + names;
+  }
+
+  std::string lane_words(const PlanNode &loop) const {
+    if (!loop.on_lanes)
+      return "";
+    const auto &[block, crossed, turned, columns] = *loop.on_lanes;
+    std::string words = ", on lanes";
+    if (block > 0)
+      words += " that are added up every " + std::to_string(block);
+    if (crossed != kNone)
+      words += " across " + kernel_.axes[crossed].name;
+    for (const LaneLoop::Turned &one : turned)
+      words += ", of turned " + name(kernel_.expr(one.read).ref);
+    return words;
+  }
+
   std::string name(VarId var) const { return kernel_.vars[var].name; }
 
   void node(const PlanNode &n, int depth) {
@@ -111,7 +134,10 @@ private:
                (n.share != kNone ? ", a share" : "") + (n.end != kNone ? ", up to " + print(kernel_, n.end) : "") +
                (n.table != kNone ? ", where " + kernel_.tables[n.table].name + " is " + print(kernel_, n.entry) : "") +
                (n.parts > 0 ? ", in parts of " + std::to_string(n.parts) : "") +
-               (n.at_once ? ", several at once" : ""));
+               (n.at_once ? ", several at once" : "") + lane_words(n) +
+               (n.fields > 0 ? ", a field of records each" : ""));
+      for (const Ahead &ahead : n.ahead)
+        line(depth + 1, ahead_words(ahead));
       return list(n.body, depth + 1);
     case PlanNode::Kind::steps:
       line(depth, "steps " + kernel_.grid[n.grid].name + ": " + order_name(n.order));
@@ -150,7 +176,9 @@ private:
       text += "[" + kernel_.axes[c.axis].name + " = " + print(kernel_, c.value) + "]";
     for (ExprId i : n.indices)
       text += "[" + print(kernel_, i) + "]";
-    line(depth, text + (n.scatter_add ? " += " : " = ") + print(kernel_, n.value));
+    line(depth, text + (n.scatter_add ? " += " : " = ") + print(kernel_, n.value) +
+                    (n.field && !n.coords.empty() ? ", of a record" : "") +
+                    (n.streamed ? ", around the caches if large" : ""));
   }
 
   void storage() {

@@ -20,12 +20,16 @@ Plan plan_of(const std::string &text, TargetKind target = TargetKind::openmp) {
   return make_plan(canonicalize(a.kernel, a.facts), a.facts, target);
 }
 
-// The loops and statements of all phases as one line each, without the numbers of variables.
+// The loops and statements of all phases as one line each, without the numbers of variables and how lanes go.
 std::string shape(const Plan &plan) {
   std::string out;
   const std::string text = print(plan);
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) {
+    if (line.find("memory is asked for") != std::string::npos)
+      continue;
+    for (const char *of_lanes : {", on lanes", ", around the caches"})
+      line = line.substr(0, line.find(of_lanes));
     std::string clean;
     for (size_t i = 0; i < line.size(); ++i) {
       if (line[i] != '#') {

@@ -1,6 +1,6 @@
 #include "emit/openmp/contraction_call.h"
 
-#include "emit/openmp/lanes.h"
+#include "emit/openmp/lanes/lane_printer.h"
 #include "emit/print/nest.h"
 #include "plan/contract/contractions.h"
 #include "plan/index/ranges.h"

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "emit/openmp/contraction_call.h"
-#include "emit/openmp/lanes.h"
+#include "emit/openmp/lanes/lane_printer.h"
 #include "emit/openmp/row_contractions.h"
 #include "emit/openmp/workspace_struct.h"
 #include "emit/print/phase_work.h"
@@ -14,7 +14,7 @@
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/index/ranges.h"
-#include "plan/index/uses.h"
+#include "plan/lanes/turned.h"
 #include "plan/place/storage.h"
 #include "support/text.h"
 
@@ -28,7 +28,6 @@ public:
       : function_(function), name_(name), plan_(plan), names_(names_of(function, plan_.kernel)),
         printer_(plan_, facts, spelling, names_), row_contractions_(printer_, names_) {
     buffers_ = buffers_of(plan_, printer_);
-    uses_ = count_uses(plan_);
     if (!wants_lanes(plan_.kernel))
       return;
     lanes_.emplace(printer_, names_);
@@ -163,16 +162,7 @@ private:
   }
 
   void parallel(const Phase &phase) {
-    std::vector<const PlanNode *> chain;
-    const PlanNode *node = &phase.nodes.front();
-    for (int i = 0; i < phase.split; ++i, node = &node->body.front()) {
-      // Loops can be collapsed while their ranges do not depend on those outside.
-      if (i > 0 && depends_on(printer_.kernel, *node, chain))
-        break;
-      chain.push_back(node);
-      if (takes_lanes(*node))
-        break;
-    }
+    const std::vector<const PlanNode *> chain = shared_loops(plan_.kernel, phase);
     std::string work, others = "1"; // all items, and those of all loops but the last
     std::vector<std::string> counts;
     for (const PlanNode *n : chain) {
@@ -189,18 +179,20 @@ private:
       printer_.lines.add("const int64_t " + share + " = " + spelling().helper("share_of") +
                          (last.kept ? "(" + of + ", " + most + ");" : "<" + most + ">(" + of + ");"));
     }
-    const PlanNode *const crossing = crossing_loop(chain);
-    const bool tiles = crossing != nullptr && printer_.lanes->has_tiles(last, crossing->axis);
+    // The loop that one on lanes crosses: both are cut into tiles that the nearest cache holds.
+    const PlanNode *const crossing =
+        last.on_lanes && last.on_lanes->crossed != kNone ? chain[chain.size() - 2] : nullptr;
+    const bool tiles = crossing != nullptr && !last.on_lanes->turned.empty();
     const bool only_maps = !contains_loop(last.body);
     std::string clauses = chain.size() > 1 ? " collapse(" + std::to_string(chain.size()) + ")" : "";
-    clauses += is_uneven(chain) ? turns(takes_lanes(last) ? others : work) : " schedule(static)";
+    clauses += is_uneven(chain) ? turns(last.on_lanes ? others : work) : " schedule(static)";
     const bool known = work.find_first_not_of("0123456789") == std::string::npos;
     const int64_t serial_below =
         plan_.decide(only_maps && has_light_values(last) ? Decision::serial_below_light : Decision::serial_below);
     const bool too_few = only_maps && known && std::stoll(work) <= serial_below; // for threads
     const std::string rounds = only_maps ? (known ? "" : work) : rounds_text(phase);
     const bool around = !too_few && printer_.lanes != nullptr && stream_outputs(phase.nodes.front());
-    const LanePrinter::Part length = takes_lanes(last) ? part_of(last, crossing, around) : LanePrinter::Part{};
+    const LanePart length = last.on_lanes ? part_of(last, crossing, around) : LanePart{};
     if (too_few)
       worker_pointers(phase, false);
     else
@@ -213,30 +205,27 @@ private:
         printer_.set_part(n->axis, printer_.open_parts(
                                        *n, printer_.declared_range(*n),
                                        number(tiles ? Decision::wide_tile_columns : Decision::tile_columns, n->axis)));
-      else if (n != &last || !takes_lanes(last))
+      else if (n != &last || !last.on_lanes)
         printer_.open(*n);
     }
-    if (takes_lanes(last)) {
+    if (last.on_lanes) {
       // Threads share the lane loop by parts that depend on sizes only.
       const Printer::Range part = open_parts(last, length);
       if (tiles) {
-        printer_.lanes->tiles(last, part, length, crossing->axis, printer_.range(*crossing));
+        printer_.lanes->tiles(last, part, length, printer_.range(*crossing));
       } else {
         if (crossing != nullptr)
           printer_.open(*crossing);
         else if (around && only_maps)
-          printer_.lanes->fetch_streams(last, around_);
+          printer_.lanes->ahead.streams(last, around_);
         const std::vector<const PlanNode *> outer(chain.begin(), chain.end() - 1);
         printer_.inside_loops(outer, [&] { printer_.lanes->loop(last, part); });
         if (crossing != nullptr)
           printer_.lines.add("}");
       }
     } else {
-      const bool far = phase.when != kNone && plan_.shares.contains(chain.front()->axis); // the next row is too long
-      if (printer_.lanes != nullptr && last.parts > 0)
-        printer_.lanes->fetch_parts(last, whole, chain.size() > 1 ? chain[chain.size() - 2]->axis : kNone);
-      else if (printer_.lanes != nullptr && last.kind == PlanNode::Kind::loop && !far)
-        printer_.lanes->fetch_ahead(last);
+      if (printer_.lanes != nullptr)
+        printer_.lanes->ahead.inside(last, whole, chain.size() > 1 ? chain[chain.size() - 2]->axis : kNone);
       row_contractions_.begin_part(phase);
       printer_.inside_loops(chain, [&] { printer_.list(last.body); });
     }
@@ -257,7 +246,7 @@ private:
     end_threads(around);
   }
 
-  Printer::Range open_parts(const PlanNode &loop, const LanePrinter::Part &part) {
+  Printer::Range open_parts(const PlanNode &loop, const LanePart &part) {
     if (part.first.empty())
       return printer_.open_parts(loop, printer_.declared_range(loop), part.text);
     const std::string v = printer_.axis_name(loop.axis), begin = names_.claim_one_of(v, {"_begin", "_part_begin"}),
@@ -312,21 +301,11 @@ private:
     printer_.lines.add("});");
   }
 
-  // The loop around one on lanes, where neighbours along it are neighbours in an array that lies the other way round:
-  // both are cut into tiles that the nearest cache holds.
-  const PlanNode *crossing_loop(const std::vector<const PlanNode *> &chain) {
-    if (chain.size() < 2 || !takes_lanes(*chain.back()))
-      return nullptr;
-    const PlanNode *const outer = chain[chain.size() - 2];
-    const bool crosses = outer->kind == PlanNode::Kind::loop && printer_.lanes->crosses(*chain.back(), outer->axis);
-    return crosses ? outer : nullptr;
-  }
-
   // The parts in which threads share the loop on lanes. Where it crosses another one, a part is one line of each row of
   // the output. Large outputs go around the caches, so their parts begin with lines, wherever the first row does. Where
   // the rows begin elsewhere in lines, each line would be fetched and written in two pieces: there many neighbours are
   // written in turn, so that the pieces meet in the nearest cache.
-  LanePrinter::Part part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
+  LanePart part_of(const PlanNode &loop, const PlanNode *crossing, bool around) {
     if (crossing == nullptr) {
       const bool deepest = !long_loops(plan_, loop).empty() && !reads_rows(plan_, loop);
       const int64_t length = plan_.decide(!contains_loop(loop.body) ? Decision::chunk
@@ -344,9 +323,8 @@ private:
     const int64_t line = machine_of(TargetKind::openmp).line_bytes / (widest == kNone ? 1 : bytes_of_element(widest));
     const std::string elements = std::to_string(line);
     const int64_t turned = plan_.decide(Decision::turned_part, loop.axis);
-    const std::string pitch = around && widest != kNone && printer_.declared_range(loop).begin == "0"
-                                  ? printer_.lanes->pitch_of(widest, crossing->axis)
-                                  : "";
+    const std::string pitch =
+        around && widest != kNone && printer_.declared_range(loop).begin == "0" ? pitch_of(widest, crossing->axis) : "";
     const std::string first =
         pitch.empty() ? "" : "-" + spelling().helper("into_line") + "(" + printer_.name(widest) + ")";
     const std::string few = has_few(*crossing);
@@ -362,6 +340,12 @@ private:
     printer_.lines.add("const int64_t " + part + " = " + few + (both ? " || (" + apart + ")" : apart) + " ? " +
                        std::to_string(turned) + " : " + elements + ";");
     return {part, turned, first};
+  }
+
+  // How far apart the rows along the axis begin; empty: they do not lie so.
+  std::string pitch_of(VarId var, AxisId axis) {
+    const LaneStep step = LaneAnalysis(plan_).step_of(var, {}, axis);
+    return step.kind == LaneStep::Kind::stride ? printer_.size_text(step.stride) : "";
   }
 
   // Are there so few rows of the output that all of them stay near while long parts of each are written?
@@ -380,11 +364,9 @@ private:
   // Large outputs that nothing reads go around the caches: nobody would find them there again.
   bool stream_outputs(const PlanNode &root) {
     std::set<VarId> outputs;
-    for_each_node(root, [&](const PlanNode &loop) {
-      if (takes_lanes(loop))
-        for (const PlanNode &n : loop.body)
-          if (n.kind == PlanNode::Kind::assign && n.coords.empty() && is_streamable(n.target, loop.axis))
-            outputs.insert(n.target);
+    for_each_node(root, [&](const PlanNode &n) {
+      if (n.streamed)
+        outputs.insert(n.target);
     });
     if (outputs.empty())
       return false;
@@ -397,14 +379,6 @@ private:
     printer_.lanes->stream(std::move(outputs), around_);
     return true;
   }
-
-  bool is_streamable(VarId var, AxisId lane) {
-    const Var &v = plan_.kernel.vars[var];
-    return v.kind == Var::Kind::output && v.type != Type::boolean && uses_.at(var) == 1 &&
-           printer_.lanes->neighbours(var, lane);
-  }
-
-  bool takes_lanes(const PlanNode &n) const { return printer_.lanes != nullptr && printer_.lanes->takes(n); }
 
   // Do items of the work list stand for rows of their own lengths? Then each thread takes the next ones when it is done
   // with some.
@@ -430,7 +404,7 @@ private:
   // Chunks whose bounds depend on sizes alone, then their results in order: the same bits for any number of threads.
   // The loop right inside of a chunked one, of which chunks take parts where that one alone is too short to share.
   const PlanNode *shared_with(const PlanNode &root) {
-    if (takes_lanes(root) || root.body.size() != 1)
+    if (root.on_lanes || root.body.size() != 1)
       return nullptr;
     const PlanNode &inner = root.body.front();
     const auto plain = [&](const PlanNode &loop) {
@@ -500,7 +474,7 @@ private:
     out.add("const int64_t " + end + " = " + spelling().helper("smaller") + "(" + first + " + " + chunk + ", " + r.end +
             ");");
     const Printer::Range part = {first, end};
-    if (takes_lanes(root)) {
+    if (root.on_lanes) {
       printer_.lanes->loop(root, part);
     } else {
       out.add("for (int64_t " + v + " = " + part.begin + "; " + v + " < " + part.end + "; ++" + v + ") {");
@@ -559,7 +533,6 @@ private:
   Printer printer_;
   std::vector<Buffer> buffers_;
   std::optional<LanePrinter> lanes_;
-  std::map<VarId, int> uses_;
   std::vector<Panels> panels_;                   // of contractions
   std::vector<std::vector<std::string>> pieces_; // of each phase where threads have memory of their own
   RowContractions row_contractions_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "emit/openmp/lanes.h"
+#include "emit/openmp/lanes/lane_printer.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/tree/tree.h"

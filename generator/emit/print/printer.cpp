@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "emit/interface/interface.h"
-#include "emit/openmp/lanes.h"
+#include "emit/openmp/lanes/lane_printer.h"
 #include "ir/evaluate.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"

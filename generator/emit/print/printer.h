@@ -55,6 +55,7 @@ public:
   // The statements of a list, in order, each variable declared where its scope begins.
   void list(const std::vector<PlanNode> &nodes);
   void node(const PlanNode &node, const std::vector<PlanNode> &siblings);
+  void loop(const PlanNode &node);
   // Prints what stands inside nested loops. On the CPU, the begin and the length of a row of a ragged axis get names.
   void inside_loops(const std::vector<const PlanNode *> &loops, const std::function<void()> &print);
   // That of the innermost loop around what is printed; none where that is one of the grid.
@@ -143,6 +144,21 @@ public:
   // What must hold for the element to be inside; empty: nothing.
   std::string guard(VarId var, const std::vector<Coordinate> &coords);
 
+  // What must be asked before an element is touched, and whether it holds: coordinates, and how many positions there
+  // are.
+  std::vector<std::pair<std::string, std::string>> buffer_checks(VarId var, const std::vector<Coordinate> &coords);
+  std::vector<std::pair<std::string, std::string>> array_checks(VarId var, const std::vector<ExprId> &indices);
+  Code index_text(VarId var, const std::vector<Coordinate> &coords,
+                  std::vector<std::pair<std::string, std::string>> *checks);
+  Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
+  std::string where_inside(const std::vector<std::pair<std::string, std::string>> &checks,
+                           const std::string &statement);
+  // Is the variable declared where the list's statement sets it? And set by that one alone?
+  bool starts_here(VarId var, const std::vector<PlanNode> &siblings);
+  bool is_constant(VarId var) const { return assignments_[var] == 1; }
+  // ` += ` and the like, where the statement changes what it sets by one operation; else empty.
+  std::string updating(const PlanNode &node) const;
+
   // Set by the targets.
   std::string index_type = "int64_t";
   bool parallel = false;                          // scattered additions must be atomic
@@ -158,7 +174,6 @@ public:
   const Scopes scopes;
 
 private:
-  friend class LanePrinter;
   Names &names_;
   std::map<AxisId, Range> parts_;
   std::string at_once_; // how many rows of few columns the loops at hand take as one
@@ -169,16 +184,9 @@ private:
   Code read(const Expr &e, ExprId id);
   Code table(const Expr &e);
   Code table_entry(const Table &table, const std::vector<Code> &at, bool safe);
-  std::vector<std::pair<std::string, std::string>> buffer_checks(VarId var, const std::vector<Coordinate> &coords);
   std::string lane_of(VarId var) const { return by_lane.count(var) != 0 ? "[lane]" : ""; }
-  std::vector<std::pair<std::string, std::string>> array_checks(VarId var, const std::vector<ExprId> &indices);
   Code array_index(VarId var, ExprId id);
-  Code inside(const std::vector<std::pair<std::string, std::string>> &checks);
-  std::string where_inside(const std::vector<std::pair<std::string, std::string>> &checks,
-                           const std::string &statement);
   std::string argument_element(VarId var, const Code &index) const;
-  Code index_text(VarId var, const std::vector<Coordinate> &coords,
-                  std::vector<std::pair<std::string, std::string>> *checks);
   Code window_edge(const Expr &e);
   Code coordinate(const Dim &dim);
   bool given_elsewhere(const Dim &dim, const std::vector<Coordinate> &coords) const;
@@ -200,13 +208,10 @@ private:
   void repeat(const PlanNode &node, const std::vector<PlanNode> &siblings);
   bool sets_one_number(const std::vector<PlanNode> &nodes);
   std::string counting(const PlanNode &loop) const;
-  std::string updating(const PlanNode &node) const;
   bool reads_only(ExprId id, VarId var) const;
   bool counts_below(const PlanNode &loop) const;
   std::string counter_of(const PlanNode &loop, const std::vector<PlanNode> &siblings);
-  void loop(const PlanNode &node);
   void steps(const PlanNode &node);
-  bool starts_here(VarId var, const std::vector<PlanNode> &siblings);
   std::string array_elements(VarId var);
 
   bool as_bits_ = false; // what is read next, of a half type

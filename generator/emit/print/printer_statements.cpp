@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "emit/interface/interface.h"
-#include "emit/openmp/lanes.h"
+#include "emit/openmp/lanes/lane_printer.h"
 #include "emit/print/pass_words.h"
 #include "emit/print/printer.h"
 #include "emit/target_file.h"
@@ -522,7 +522,7 @@ void Printer::loop(const PlanNode &n) {
       declare_rows_at_once(n);
     const Range whole = open_part(n, n.at_once ? std::to_string(n.parts) + " * " + at_once_ : "");
     if (lanes != nullptr)
-      lanes->fetch_block(n, whole);
+      lanes->ahead.inside(n, whole, innermost_axis());
     list(n.body);
     parts_.erase(n.axis);
     lines.add("}");
@@ -530,7 +530,7 @@ void Printer::loop(const PlanNode &n) {
   }
   const Range r = declared_range(n);
   if (lanes != nullptr)
-    lanes->fetch_rows(n, r);
+    lanes->ahead.before(n, r);
   lines.append(pass_words(*this, n));
   if (n.at_once)
     return rows_at_once(n, r);
@@ -543,8 +543,8 @@ void Printer::loop(const PlanNode &n) {
     lines.add("for (" + index_type + " " + v + " = " +
               (index_type == "int64_t" || r.begin == "0" ? r.begin : index_type + "(" + r.begin + ")") + "; " + v +
               " < " + r.end + "; ++" + v + ") {");
-  if (lanes != nullptr && n.share != kNone)
-    lanes->fetch_ahead(n);
+  if (lanes != nullptr)
+    lanes->ahead.inside(n, r, kNone);
   inside_loops({&n}, [&] { list(n.body); });
   lines.add("}");
 }

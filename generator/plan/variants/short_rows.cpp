@@ -4,6 +4,7 @@
 #include <set>
 
 #include "plan/cut/share_lists.h"
+#include "plan/index/access.h"
 #include "plan/index/lanes.h"
 
 namespace kgen {
@@ -19,8 +20,7 @@ bool may_be_short(const Plan &plan, AxisId id) {
 // Calls visit(loop, in_lanes) for the loops along rows: those that have further ones around them, of which one at least
 // goes in any order. `in_lanes`: is one around it the lanes of vectors?
 template <class Visit>
-void for_each_row(const Plan &plan, const std::set<const PlanNode *> &lanes, const PlanNode &node, bool many,
-                  bool in_lanes, const Visit &visit) {
+void for_each_row(const Plan &plan, const PlanNode &node, bool many, bool in_lanes, const Visit &visit) {
   if (node.kind == PlanNode::Kind::loop) {
     if (many)
       visit(node, in_lanes);
@@ -29,26 +29,24 @@ void for_each_row(const Plan &plan, const std::set<const PlanNode *> &lanes, con
   }
   for (const auto *list : {&node.body, &node.otherwise, &node.step})
     for (const PlanNode &child : *list)
-      for_each_row(plan, lanes, child, many, in_lanes || lanes.count(&node) != 0, visit);
+      for_each_row(plan, child, many, in_lanes || node.on_lanes, visit);
 }
 
 // Those of phases that are another way for few sizes do not count.
-template <class Visit>
-void for_each_row(const Plan &plan, const std::set<const PlanNode *> &lanes, const Visit &visit) {
+template <class Visit> void for_each_row(const Plan &plan, const Visit &visit) {
   for (const Phase &phase : plan.phases)
     for (const PlanNode &node : phase.nodes)
       if (!phase.unless)
-        for_each_row(plan, lanes, node, false, false, visit);
+        for_each_row(plan, node, false, false, visit);
 }
 
 // Of the loops that are lanes; at first of those whose lanes are folded.
 AxisSet rows_on_lanes(const Plan &plan, bool folded) {
   AxisSet axes;
-  const std::set<const PlanNode *> lanes = LaneAnalysis(plan).choose();
-  for_each_row(plan, lanes, [&](const PlanNode &loop, bool) {
+  for_each_row(plan, [&](const PlanNode &loop, bool) {
     const bool folds =
         std::any_of(loop.body.begin(), loop.body.end(), [&](const PlanNode &n) { return folds_over(n, loop.axis); });
-    if (lanes.count(&loop) != 0 && (folds || !folded) && may_be_short(plan, loop.axis))
+    if (loop.on_lanes && (folds || !folded) && may_be_short(plan, loop.axis))
       axes |= AxisSet::of(loop.axis);
   });
   return axes;
@@ -57,7 +55,7 @@ AxisSet rows_on_lanes(const Plan &plan, bool folded) {
 // Do short rows go side by side?
 bool has_rows_in_lanes_only(const Plan &plan) {
   bool all = true;
-  for_each_row(plan, LaneAnalysis(plan).choose(), [&](const PlanNode &loop, bool in_lanes) {
+  for_each_row(plan, [&](const PlanNode &loop, bool in_lanes) {
     all = all && (in_lanes || plan.kernel.axes[loop.axis].most == 0);
   });
   return all;
@@ -75,8 +73,12 @@ bool keeps_rows_apart(const Plan &plan) {
 // The one axis whose positions are lanes, if it is a size of the caller's and one axis is short.
 AxisId axis_beside(const Plan &plan, AxisSet short_axes) {
   AxisSet lanes;
-  for (const PlanNode *loop : LaneAnalysis(plan).choose())
-    lanes |= AxisSet::of(loop->axis);
+  for (const Phase &phase : plan.phases)
+    for (const PlanNode &root : phase.nodes)
+      for_each_node(root, [&](const PlanNode &node) {
+        if (node.on_lanes)
+          lanes |= AxisSet::of(node.axis);
+      });
   if (lanes.count() != 1 || short_axes.count() != 1)
     return kNone;
   const AxisId axis = lanes.list().front();

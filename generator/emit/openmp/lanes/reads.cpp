@@ -1,0 +1,325 @@
+#include "emit/openmp/lanes/reads.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "emit/openmp/lanes/values.h"
+#include "emit/target_file.h"
+#include "ir/evaluate.h"
+#include "plan/index/exprs.h"
+#include "plan/index/width.h"
+
+namespace kgen {
+namespace {
+
+// How an access may leave its array: by a coordinate that moves with the lanes, and by what all lanes share.
+struct Border {
+  std::vector<std::pair<std::string, std::string>> fixed;
+  std::string at, extent, index;
+  int64_t step = 0;
+};
+
+// The condition, the same for all lanes, under which what is read lies inside; empty: always.
+std::string guard_of(const LaneScope &lanes, const Expr &e) {
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (e.safe)
+    return "";
+  if (lanes.kind_of(e.ref) == Storage::Kind::argument)
+    lanes.printer.index_text(e.ref, e.coords, &checks);
+  else
+    checks = lanes.printer.buffer_checks(e.ref, e.coords);
+  return checks.empty() ? "" : lanes.printer.inside(checks).text;
+}
+
+// Numbers of small records, all of which a few vectors hold: `pred[(b * N + n) * 4 + 3]`. Empty: it is no such place.
+std::string load_field(LaneScope &lanes, VarId var, const std::string &element, const LaneStep &step) {
+  const Var &v = lanes.kernel.vars[var];
+  if (lanes.kind_of(var) != Storage::Kind::argument || v.strided || v.dims.empty() || v.type == Type::boolean)
+    return "";
+  const Size &fields = v.dims.back().extent;
+  if (!(fields.is_integer(2) || fields.is_integer(3) || fields.is_integer(4)) || !step.stride.is_integer(fields.value))
+    return "";
+  for (int64_t field = 0; field < fields.value; ++field) {
+    const std::string end =
+        " * " + std::to_string(fields.value) + (field > 0 ? " + " + std::to_string(field) : "") + "]";
+    if (!element.ends_with(end))
+      continue;
+    const std::string first =
+        element.substr(0, element.size() - end.size()) + " * " + std::to_string(fields.value) + "]";
+    return lanes.helper("load_field") + "<" + std::to_string(fields.value) + ", " + std::to_string(field) + ">(&" +
+           first + ", " + lanes.masks.active + ")";
+  }
+  return "";
+}
+
+// The index of the first lane's element, before anybody has asked whether it lies inside: a coordinate that may be any
+// number must not take the sum out of 64 bits.
+std::string first_index(LaneScope &lanes, VarId var, const std::vector<Coordinate> &coords,
+                        std::vector<std::pair<std::string, std::string>> *checks) {
+  const std::string index = lanes.printer.index_text(var, coords, checks).text;
+  for (const Coordinate &c : coords) {
+    if (!lanes.varies(c.value) || width_of(lanes.kernel, c.value) < bits_of(Type::i64) - 2)
+      continue;
+    const Code at = lanes.scalar(c.value);
+    const std::string end = " + " + at_least(at, binding::kAdd);
+    if (index.ends_with(end))
+      return lanes.printer.spelling.operation(Op::add, Type::i64, {{index.substr(0, index.size() - end.size())}, at})
+          .text;
+  }
+  return index;
+}
+
+// Whether what is read or asked for lies inside, where one dimension only moves with the lanes, and evenly.
+std::optional<Border> border_of(LaneScope &lanes, const Expr &e) {
+  constexpr int64_t kFar = 4096; // from where on the elements of a group have nothing to do with each other
+  Border found;
+  int moving = 0;
+  auto move = [&](std::optional<int64_t> by) {
+    ++moving;
+    found.step = by.value_or(0);
+  };
+  const bool argument = lanes.kind_of(e.ref) == Storage::Kind::argument;
+  if (argument) {
+    for (const Dim &dim : lanes.kernel.vars[e.ref].dims)
+      if (const Coordinate *const given = find_coordinate(e.coords, dim.axis);
+          given == nullptr && dim.axis == lanes.axis)
+        move(1);
+      else if (given != nullptr && lanes.varies(given->value))
+        move(lanes.analysis.coefficient(given->value, lanes.axis));
+  } else {
+    for (const Coordinate &c : e.coords)
+      if (lanes.varies(c.value))
+        move(lanes.analysis.coefficient(c.value, lanes.axis));
+  }
+  if (moving != 1 || found.step < 1 || found.step > kFar)
+    return std::nullopt;
+  std::vector<std::pair<std::string, std::string>> checks;
+  if (argument)
+    found.index = first_index(lanes, e.ref, e.coords, &checks);
+  else
+    checks = lanes.printer.buffer_checks(e.ref, e.coords);
+  const std::string &lane = lanes.printer.axis_name(lanes.axis);
+  for (const auto &check : checks) {
+    if (mentions_word(check.second, lane))
+      return std::nullopt;
+    if (!mentions_word(check.first, lane))
+      found.fixed.push_back(check);
+    else
+      found.at = check.first, found.extent = check.second;
+  }
+  if (found.at.empty() || checks.size() != found.fixed.size() + 1)
+    return std::nullopt;
+  return found;
+}
+
+// What says which rows neighbouring elements are of: `box_start, B, packed, row`. Empty: they are no neighbours.
+std::string rows_of(LaneScope &lanes, const Expr &e) {
+  if (e.op != Op::row_of || lanes.analysis.coefficient(e.args[0], lanes.axis) != 1)
+    return "";
+  const Axis &along = lanes.kernel.axes[e.axis];
+  const std::string table = c_name(lanes.kernel.tables[along.ragged].name),
+                    rows = lanes.printer.size_text(lanes.kernel.axes[along.over].size);
+  if (lanes.reads.near_row.empty())
+    lanes.reads.near_row = lanes.names.claim_one_of("row", {"", "_near"});
+  lanes.reads.looked_up = e.axis;
+  return table + ", " + rows + ", " + lanes.scalar(e.args[0]).text + ", " + lanes.reads.near_row;
+}
+
+// What rows have, for neighbouring elements of them. Empty: it has another form.
+std::string load_by_row(LaneScope &lanes, const Expr &e) {
+  const Var &var = lanes.kernel.vars[e.ref];
+  if (e.coords.size() != 1 || !e.safe || var.strided || var.type == Type::boolean || var.axes.count() != 1)
+    return "";
+  const std::string rows = rows_of(lanes, lanes.expr(e.coords[0].value));
+  if (rows.empty() || (var.kind != Var::Kind::local && var.dims.size() != 1))
+    return "";
+  lanes.note(var.type);
+  return widened_half(
+      lanes, lanes.helper("load_by_row") + "<" + kLaneCount + ">(" + lanes.name(e.ref) + ", " + rows + ")", var.type);
+}
+
+// A read that may leave its row at the lanes' ends: most groups lie inside and are loaded whole. Empty: it has another
+// form.
+std::string load_inside(LaneScope &lanes, const Expr &e, const LaneStep &step) {
+  const Var &var = lanes.kernel.vars[e.ref];
+  if (lanes.kind_of(e.ref) != Storage::Kind::argument || var.strided || (is_half(var.type) && var.outside != 0))
+    return "";
+  const std::optional<Border> found = border_of(lanes, e);
+  if (!found || !step.stride.is_integer(found->step))
+    return "";
+  const std::string outside =
+      lanes.reads.as_bits ? lanes.printer.bits_of_half(var.outside, var.type)
+                          : lanes.printer.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside);
+  std::string text = lanes.helper("load_inside") + "<" + std::to_string(found->step) + ">(" + lanes.name(e.ref) + ", " +
+                     found->index + ", " + found->at + ", " + found->extent + ", " + lanes.masks.active + ", " +
+                     (is_half(var.type) ? "0" : outside) + ")";
+  text = widened_half(lanes, text, var.type);
+  return found->fixed.empty() ? text
+                              : "(" + lanes.printer.inside(found->fixed).text + " ? " + text + " : " + outside + ")";
+}
+
+Code load_nearest(LaneScope &lanes, const Expr &e, const LaneAnalysis::Nearest &nearest) {
+  const Var &var = lanes.kernel.vars[e.ref];
+  lanes.note(var.type);
+  std::vector<Coordinate> coords = e.coords;
+  for (Coordinate &c : coords)
+    if (c.axis == nearest.axis)
+      c.value = nearest.at;
+  const auto extent =
+      std::find_if(var.dims.begin(), var.dims.end(), [&](const Dim &d) { return d.axis == nearest.axis; });
+  const std::string least = nearest.least == kNone ? "0" : lanes.scalar(nearest.least).text;
+  std::string most = nearest.most == kNone
+                         ? lanes.printer.size_text(Size::make(Size::Op::subtract, {extent->extent, Size::integer(1)}))
+                         : lanes.scalar(nearest.most).text;
+  if (nearest.least_wins)
+    most = lanes.helper("larger") + "(" + least + ", " + most + ")";
+  const std::string text = lanes.helper("load_nearest") + "(" + lanes.name(e.ref) + ", " +
+                           first_index(lanes, e.ref, coords, nullptr) + ", " + lanes.scalar(nearest.at).text + ", " +
+                           least + ", " + most + ", " + lanes.masks.active + ")";
+  return {widened_half(lanes, text, var.type)};
+}
+
+std::string name_of_gathered(LaneScope &lanes, const std::string &text, const Expr &e) {
+  std::string &name = lanes.reads.gathered[text];
+  if (name.empty()) {
+    name = e.op == Op::read || e.op == Op::element ? lanes.names.claim(lanes.name(e.ref), "_at")
+                                                   : lanes.names.claim("by_lane");
+    lanes.add("const auto " + name + " = " + text + ";");
+  }
+  return name;
+}
+
+} // namespace
+
+Code read_on_lanes(LaneScope &lanes, const Expr &e, ExprId id) {
+  if (lanes.kind_of(e.ref) == Storage::Kind::scalar)
+    return {lanes.name(e.ref)};
+  if (const std::string text = load_by_row(lanes, e); !text.empty())
+    return {text};
+  const LaneStep step = lanes.step_of(e.ref, e.coords);
+  if (step.kind != LaneStep::Kind::any && lanes.analysis.guarded(e, lanes.axis)) {
+    lanes.note(lanes.type(e.ref));
+    if (const std::string text = load_inside(lanes, e, step); !text.empty())
+      return {text};
+  }
+  if (lanes.masks.mask.empty())
+    if (const auto nearest = lanes.analysis.nearest(e, lanes.axis))
+      return load_nearest(lanes, e, *nearest);
+  if (step.kind == LaneStep::Kind::any || lanes.analysis.guarded(e, lanes.axis))
+    return gather(lanes, id);
+  // Under a condition, points may be inside by that condition only.
+  if (!lanes.masks.mask.empty() && lanes.analysis.may_leave(e))
+    return gather(lanes, id);
+  const Var &var = lanes.kernel.vars[e.ref];
+  const std::string guard = guard_of(lanes, e);
+  const std::string value = loaded(lanes, e.ref, e.coords);
+  if (guard.empty())
+    return {value};
+  return {guard + " ? " + value + " : " +
+              (lanes.reads.as_bits
+                   ? lanes.printer.bits_of_half(var.outside, var.type)
+                   : lanes.printer.spelling.constant(e.type, static_cast<int64_t>(var.outside), var.outside)),
+          binding::kChoose};
+}
+
+Code element_on_lanes(LaneScope &lanes, const Expr &e, ExprId id) {
+  if (!lanes.is_vector(e.ref) || !lanes.analysis.is_one_element(e.args, lanes.axis))
+    return gather(lanes, id);
+  const auto checks = lanes.printer.array_checks(e.ref, e.args);
+  const std::string value = lanes.element(e.ref, {}, e.args);
+  if (checks.empty())
+    return {value};
+  return {lanes.printer.inside(checks).text + " ? " + value + " : " + lanes.lanes_type(e.type) + "(0)",
+          binding::kChoose};
+}
+
+Code inside_lanes(LaneScope &lanes, const Expr &e, ExprId id) {
+  const std::optional<Border> found = border_of(lanes, e);
+  if (!found)
+    return gather(lanes, id);
+  lanes.helper("lanes_inside");
+  const std::string text = "inside<" + std::to_string(found->step) + ">(" + found->at + ", " + found->extent + ", " +
+                           lanes.masks.active + ")";
+  if (found->fixed.empty())
+    return {text};
+  return {lanes.printer.inside(found->fixed).text + " ? " + text + " : " + lanes.lanes_type(Type::boolean) + "(false)",
+          binding::kChoose};
+}
+
+Code row_of(LaneScope &lanes, const Expr &e, ExprId id) {
+  const std::string rows = rows_of(lanes, e);
+  if (rows.empty())
+    return gather(lanes, id);
+  return {lanes.helper("rows_of") + "<" + kLaneCount + ">(" + rows + ")"};
+}
+
+Code gather(LaneScope &lanes, ExprId id) {
+  const Expr &e = lanes.expr(id);
+  lanes.note(e.type);
+  std::set<VarId> vectors;
+  walk(lanes.kernel, id, [&](ExprId at) {
+    const Expr &inner = lanes.expr(at);
+    if ((inner.op == Op::read || inner.op == Op::element) && lanes.is_vector(inner.ref))
+      vectors.insert(inner.ref);
+    return true;
+  });
+  const std::string lane = vectors.empty() ? "" : ", int lane";
+  const std::string first = lanes.printer.axis_name(lanes.axis);
+  std::string &own = lanes.reads.one_of[lanes.axis]; // not the name of the first: products are compiled with -Wshadow
+  if (own.empty())
+    own = lanes.names.claim(first, "_at");
+  lanes.printer.rename_axis(lanes.axis, own);
+  std::swap(lanes.printer.by_lane, vectors);
+  const std::string text =
+      lanes.reads.as_bits ? lanes.printer.unconverted(id, lanes.type(e.ref))->text : lanes.scalar(id).text;
+  std::swap(lanes.printer.by_lane, vectors);
+  lanes.printer.rename_axis(lanes.axis, first);
+  const std::string point = mentions_word(text, own) ? " " + own : "";
+  const std::string value =
+      lanes.helper("gather") + "<" + (lanes.reads.as_bits ? "uint16_t" : Spelling::arithmetic(e.type)) + ">(" + first +
+      ", " + lanes.masks.current() + ", [&](int64_t" + point + lane + ") IN_SET { return " + text + "; })";
+  return {lanes.reads.place == Standing::within ? name_of_gathered(lanes, value, e) : value};
+}
+
+std::string loaded(LaneScope &lanes, VarId var, const std::vector<Coordinate> &coords) {
+  const Type type = lanes.type(var);
+  lanes.note(type);
+  if (lanes.kind_of(var) == Storage::Kind::scalar || lanes.is_vector(var))
+    return lanes.element(var, coords);
+  const LaneStep step = lanes.step_of(var, coords);
+  std::string element = lanes.element(var, coords);
+  const auto turned = lanes.reads.turned.find(element);
+  if (turned != lanes.reads.turned.end())
+    element = turned->second;
+  const bool neighbours = step.kind == LaneStep::Kind::neighbour || turned != lanes.reads.turned.end();
+  const bool once = lanes.reads.place == Standing::named && type != Type::boolean;
+  std::string text = neighbours
+                         ? lanes.helper(once ? "load_once" : "load") + "(&" + element + ", " + lanes.masks.active + ")"
+                         : load_field(lanes, var, element, step);
+  if (text.empty())
+    text = lanes.helper("load_every") + "(&" + element + ", " + lanes.printer.size_text(step.stride) + ", " +
+           lanes.masks.active + ")";
+  return widened_half(lanes, text, type);
+}
+
+std::string unconverted(LaneScope &lanes, ExprId value, Type to) {
+  const Expr &e = lanes.expr(value);
+  if (!lanes.printer.is_moved(value, to) || lanes.is_vector(e.ref))
+    return "";
+  if (!lanes.varies(value))
+    return lanes.printer.unconverted(value, to)->text;
+  lanes.reads.as_bits = true;
+  const std::string text = read_on_lanes(lanes, e, value).text;
+  lanes.reads.as_bits = false;
+  return text;
+}
+
+std::string widened_half(LaneScope &lanes, const std::string &text, Type type) {
+  if (!is_half(type) || lanes.reads.as_bits)
+    return text;
+  lanes.helper(type == Type::bf16 ? "lanes_from_bf16" : "lanes_from_f16");
+  return std::string(type == Type::bf16 ? "from_bf16(" : "from_f16(") + text + ")";
+}
+
+} // namespace kgen

@@ -1,0 +1,11 @@
+// Small records that lanes write, one field a round of a loop inside, or one a statement: vectors of the fields are put
+// together and stored whole.
+#pragma once
+
+#include "plan/index/lanes.h"
+
+namespace kgen {
+
+void find_records(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop);
+
+} // namespace kgen
