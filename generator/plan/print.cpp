@@ -111,7 +111,7 @@ private:
                (n.share != kNone ? ", a share" : "") + (n.end != kNone ? ", up to " + print(kernel_, n.end) : "") +
                (n.table != kNone ? ", where " + kernel_.tables[n.table].name + " is " + print(kernel_, n.entry) : "") +
                (n.parts > 0 ? ", in parts of " + std::to_string(n.parts) : "") +
-               (n.at_once ? ", several at once" : ""));
+               (n.at_once ? ", several at once" : "") + packs_words(plan_, n));
       return list(n.body, depth + 1);
     case PlanNode::Kind::steps:
       line(depth, "steps " + kernel_.grid[n.grid].name + ": " + order_name(n.order));

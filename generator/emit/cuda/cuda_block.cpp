@@ -8,21 +8,14 @@
 
 namespace kgen {
 
-constexpr int64_t kUnknownLength = 2048; // of loops whose length the host does not know
-
 // ---- tiles ---------------------------------------------------------------------------------------------------------
 
-void CudaKernel::take_tiles(const std::vector<PlanNode> &nodes) {
-  std::set<VarId> used;
-  for (const PlanNode &node : nodes)
-    for (const Access &a : accesses_of(plan_.kernel, node))
-      if (plan_.storage[a.var].kind == Storage::Kind::worker)
-        used.insert(a.var);
+void CudaKernel::take_tiles() {
   spelling().helper("block_fold");
   out().add("char* tile = tiles != nullptr ? tiles + int64_t(blockIdx.x) * tile_bytes : "
             "reinterpret_cast<char*>(shared_memory()) + " +
             std::to_string(kFoldBytes) + ";");
-  for (VarId var : used) {
+  for (VarId var : phase_->launch.buffers) {
     const std::string type = Spelling::c_type(plan_.kernel.vars[var].type);
     out().add(type + "* const " + printer_.name(var) + " = " + spelling().helper("take") + "<" + type + ">(tile, " +
               printer_.buffer_elements(var) + ");");
@@ -114,7 +107,6 @@ void CudaKernel::block_node(const PlanNode &node, const std::vector<PlanNode> &s
 
 // The threads of the block take neighbouring points of the loops in turn, `part` of them or all.
 void CudaKernel::strided(const Nest &chain, const std::vector<PlanNode> &body, const Printer::Range *part) {
-  note_length(chain);
   if (packed_loop(chain, part))
     return;
   const bool single = chain.size() == 1 && chain[0]->kind == PlanNode::Kind::loop;
@@ -143,30 +135,28 @@ void CudaKernel::strided(const Nest &chain, const std::vector<PlanNode> &body, c
   out().add(guarded ? "}\n}" : "}");
 }
 
-// The number of points of a nest of loops, as the host knows it; empty: it depends on more than sizes.
+std::string CudaKernel::product_of(const std::vector<Size> &factors) {
+  std::vector<std::string> texts;
+  for (const Size &factor : factors)
+    texts.push_back(at_least(printer_.size(factor), binding::kMultiply));
+  return join(texts, " * ");
+}
+
+// The number of points of a nest of loops, as the host knows it.
 std::string CudaKernel::length_of(const Nest &nest) {
-  std::string length;
-  for (const PlanNode *node : nest) {
-    const std::optional<Size> turns = turns_of(plan_.kernel, *node);
-    if (!turns)
-      return "";
-    length += (length.empty() ? "" : " * ") + at_least(printer_.size(*turns), binding::kMultiply);
-  }
-  return length;
+  return nest.empty() ? "" : product_of(lengths_of(plan_.kernel, {nest}).front());
 }
 
 // The host chooses the threads of a block by the number of points that they share.
-void CudaKernel::note_length(const Nest &chain) {
-  const std::string known = length_of(chain), length = known.empty() ? std::to_string(kUnknownLength) : known;
-  if (std::find(lengths_.begin(), lengths_.end(), length) == lengths_.end())
-    lengths_.push_back(length);
-}
-
 std::string CudaKernel::longest_length() {
-  std::string longest = lengths_.empty() ? "1" : lengths_.back();
-  for (size_t i = lengths_.size(); i-- > 1;)
-    longest = spelling().helper("larger") + "(" + lengths_[i - 1] + ", " + longest + ")";
-  return longest;
+  if (phase_->launch.work == Phase::Launch::Work::points)
+    return "chunk";
+  std::string longest;
+  for (auto factors = phase_->launch.lengths.rbegin(); factors != phase_->launch.lengths.rend(); ++factors) {
+    const std::string length = product_of(*factors);
+    longest = longest.empty() ? length : spelling().helper("larger") + "(" + length + ", " + longest + ")";
+  }
+  return longest.empty() ? "1" : longest;
 }
 
 // One round after the other, whose statements the threads share.

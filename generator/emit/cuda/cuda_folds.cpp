@@ -123,16 +123,13 @@ void CudaKernel::fold_shares(const PlanNode &fold, const Shares &shares, Result 
 // Blocks take chunks; the last of them to come combines what all have found, and does what comes next.
 void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
   const PlanNode &root = phase.nodes.front();
-  const bool points = phase.launch.work == Phase::Launch::Work::points, tiles = phase.launch.buffers;
+  const bool points = phase.launch.work == Phase::Launch::Work::points, tiles = !phase.launch.buffers.empty();
   const Nest chain = nest_of(plan_, root, PlanNode::Order::reduction, points ? kMostNested : 1);
   const std::string type = counted_by_arrays(plan_.kernel, chain) ? "Index" : "int64_t";
   const std::string length = (type == "Index" ? "" : "int64_t{1} * ") + items_text(chain);
   const Printer::Range range = chain.size() == 1 ? printer_.range(root) : Printer::Range{"0", length};
-  std::vector<PlanNode> all = root.body;
-  if (next != nullptr)
-    all.insert(all.end(), next->nodes.begin(), next->nodes.end());
   if (tiles)
-    take_tiles(all);
+    take_tiles();
   out().add("const " + type + " first = " + type + "(blockIdx.x) * chunk" +
             (range.begin == "0" ? "" : " + " + type + "(" + range.begin + ")") + ";");
   out().add("const " + type + " last = " +
@@ -180,8 +177,6 @@ void CudaKernel::chunked_phase(const Phase &phase, const Phase *next) {
                    ")" + (points ? " * " + std::to_string(kChunkMultiple) : "") + "), chunks = " + larger + "(" +
                    ceil_div + "(" + turns + ", chunk), 1);\n" +
                    checked("cudaMemsetAsync(workspace + space.ticket, 0, sizeof(uint32_t), stream)");
-  if (points)
-    lengths_ = {"chunk"};
   finish(launch);
 }
 

@@ -50,9 +50,6 @@ CudaKernel::CudaKernel(const std::string &name, const Function &function, Plan p
   if (has_device_tables(plan_.kernel))
     printer_.guards = &statuses_;
   block_lists_ = block_lists(plan_, printer_.scopes);
-  for (size_t v = 0; v < plan_.storage.size(); ++v)
-    if (plan_.storage[v].kind == Storage::Kind::worker)
-      buffers_.push_back(static_cast<VarId>(v));
   reserve_workspace();
   for (size_t i = 0; i < plan_.phases.size(); ++i)
     kernels_ += is_kernel(plan_, i) ? 1 : 0;
@@ -227,18 +224,12 @@ void CudaKernel::print_phase(size_t index) {
   printer_.lines = Lines();
   printer_.clear_parts();
   together_ = phase.launch.together;
-  doubles_ = makes_doubles(plan_.kernel, phase.nodes);
-  pack_needs_ = {};
   printer_.named.clear();
-  lengths_.clear();
   shared_.clear();
   if (phase.kind == Phase::Kind::serial)
     return block_phase(phase, {});
-  if (phase.kind == Phase::Kind::chunked) {
-    const Phase *const next = phase_behind(plan_, index);
-    doubles_ = doubles_ || (next != nullptr && makes_doubles(plan_.kernel, next->nodes));
-    return chunked_phase(phase, next);
-  }
+  if (phase.kind == Phase::Kind::chunked)
+    return chunked_phase(phase, phase_behind(plan_, index));
   const Nest items = items_of(plan_, phase);
   switch (phase.launch.work) {
   case Work::items:
@@ -354,10 +345,10 @@ void CudaKernel::thread_phase(const Nest &chain) {
 void CudaKernel::block_phase(const Phase &phase, const Nest &chain) {
   const std::vector<PlanNode> &body = chain.empty() ? phase.nodes : chain.back()->body;
   shared_ = exchanged(plan_, printer_.scopes, body);
-  const bool tiles = phase.launch.buffers, rows = phase.launch.work == Work::warps;
+  const bool tiles = !phase.launch.buffers.empty(), rows = phase.launch.work == Work::warps;
   const std::string items = chain.empty() ? "1" : items_text(chain);
   if (tiles)
-    take_tiles(body);
+    take_tiles();
   const std::string text = printer_.captured([&] {
     if (!chain.empty()) {
       open_item(chain);
@@ -430,12 +421,11 @@ void CudaKernel::finish(const Launch &launch) {
     add(launch.chunk + " chunk", "chunk");
   const bool shares = of_phase.work != Work::items && of_phase.work != Work::packs && of_phase.work != Work::crosswise;
   std::string prepare, grid = launch.blocks, shared = of_phase.folds ? std::to_string(kFoldBytes) : "0";
-  if (of_phase.buffers) {
+  if (!of_phase.buffers.empty()) {
     std::string bytes;
-    for (VarId var : buffers_)
-      if (words.count(printer_.name(var)) != 0)
-        bytes += (bytes.empty() ? "" : " + ") + spelling().helper("padded_bytes") + "(" +
-                 printer_.buffer_elements(var) + ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
+    for (VarId var : of_phase.buffers)
+      bytes += (bytes.empty() ? "" : " + ") + spelling().helper("padded_bytes") + "(" + printer_.buffer_elements(var) +
+               ", " + std::to_string(bytes_of(plan_.kernel.vars[var].type)) + ")";
     const std::string field = base.substr(name_.size() + 1) + "_tiles";
     offsets_.push_back({field, "", Type::u8, true});
     const std::string most = std::to_string(plan_.decide(Decision::tile_blocks));
@@ -459,8 +449,8 @@ void CudaKernel::finish(const Launch &launch) {
   }
   const bool packs = of_phase.together > 1, shared_packs = packs && shares;
   if (packs)
-    prepare += shared_packs ? "const bool wide = " + pack_needs_.condition(spelling()) + ";\n"
-                            : "const int elements = " + pack_needs_.condition(spelling()) + " ? " +
+    prepare += shared_packs ? "const bool wide = " + aligned_condition() + ";\n"
+                            : "const int elements = " + aligned_condition() + " ? " +
                                   std::to_string(of_phase.together) + " : 1;\n";
   prepare += launch.prepare;
   std::string kernel = base + "<Index>";
@@ -475,7 +465,7 @@ void CudaKernel::finish(const Launch &launch) {
   // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
   const std::string bounds =
       !launch.slots.empty() ? most + ", 1"
-      : shares ? most + ", " + spelling().helper("kLeastBlocks") + "<" + (doubles_ ? "double" : "float") + ">"
+      : shares ? most + ", " + spelling().helper("kLeastBlocks") + "<" + (of_phase.doubles ? "double" : "float") + ">"
                : most;
   if (!launch.slots.empty()) // the launch adds them
     parameters += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";

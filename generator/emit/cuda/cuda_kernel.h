@@ -28,15 +28,6 @@ private:
   std::map<std::pair<std::string, int>, std::string> given_;
 };
 
-// When can the launcher let a thread take several positions at once?
-struct PackNeeds {
-  std::vector<std::string> arrays;          // begin at multiples of an access
-  std::set<std::string> units;              // strides that are 1
-  std::map<std::string, int64_t> multiples; // sizes, and of what they must be multiples
-  void add_array(const std::string &name);
-  std::string condition(Spelling &spelling) const;
-};
-
 // A part of a loop's body: what is done for each position of a thread, or once.
 struct LoopPiece {
   std::string text;
@@ -102,7 +93,8 @@ private:
     std::string present = ""; // the question whether a thread has a column; empty: all do
   };
   void thread_phase(const Nest &chain);
-  std::string unrolled(const PlanNode &loop) const;
+  std::string aligned_condition();
+  std::string reciprocals_before(const PlanNode &loop);
   bool packed_loop(const Nest &chain, const Printer::Range *part);
   void packed_phase(const Nest &chain);
   void tiled_phase(const Nest &chain, const Crossing &crossing);
@@ -163,13 +155,13 @@ private:
   Code agreed_condition(const PlanNode &node);
   void strided(const Nest &chain, const std::vector<PlanNode> &body, const Printer::Range *part);
   std::string length_of(const Nest &chain);
-  void note_length(const Nest &chain);
   std::string longest_length();
+  std::string product_of(const std::vector<Size> &factors);
   std::string threads_text(const std::string &blocks);
   void decode(const Nest &chain, const std::string &item);
   std::string items_text(const Nest &chain);
   Printer::Range range_of(const PlanNode &node);
-  void take_tiles(const std::vector<PlanNode> &nodes);
+  void take_tiles();
 
   Spelling &spelling() { return printer_.spelling; }
   Lines &out() { return printer_.lines; }
@@ -189,18 +181,14 @@ private:
   bool in_block_ = false;                               // does what launches the kernel at hand need no block
   std::set<const std::vector<PlanNode> *> block_lists_; // lists whose statements all threads of a block reach
   std::set<VarId> shared_;                              // memory that statements of the phase exchange
-  std::vector<VarId> buffers_;                          // of each block
   Team team_;
   std::optional<Printer::Range> part_; // of the loops that the threads share, where blocks take parts
   KeptRow kept_;
   PackNames pack_names_;
-  PackNeeds pack_needs_;                                   // of the kernel being printed
   int together_ = 1;                                       // positions that a thread of it takes at once, where it can
   const Phase *phase_ = nullptr;                           // at hand
-  bool doubles_ = false;                                   // does it make numbers in double precision
   std::set<VarId> pending_;                                // folds that go on over the rows of a block
   std::vector<std::pair<std::string, std::string>> spare_; // variables that may not be needed, with their declarations
-  std::vector<std::string> lengths_;                       // of the loops that its threads share, for the host
 };
 
 } // namespace kgen

@@ -13,11 +13,10 @@
 namespace kgen {
 
 void CudaKernel::block_scans(const PlanNode &loop) {
-  note_length({&loop});
   std::vector<const PlanNode *> folds = folds_over(loop);
   std::erase_if(folds, [&](const PlanNode *fold) { return pending_.count(fold->target) != 0; });
   const Shares shares = begin_shares(folds);
-  const bool packed = together_ > 1 && positions_of(plan_, {&loop}) > 1;
+  const bool packed = loop.packs.has_value();
   const std::string &index = printer_.axis_name(loop.axis), &tile = pack_names_.of(index, "_tile");
   const Printer::Range range = printer_.range(loop);
   const bool plain = range.begin == "0" || loop.share != kNone;

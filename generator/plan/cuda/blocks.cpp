@@ -144,7 +144,7 @@ private:
       if (node.kind == PlanNode::Kind::loop)
         loop(node);
       else
-        for (const auto *inner : {&node.body, &node.otherwise, &node.step})
+        for (const auto *inner : {&node.step, &node.body, &node.otherwise})
           list(*inner);
   }
 
@@ -160,8 +160,10 @@ private:
       work_.scans = work_.folds = true;
     if (alone || node.order != PlanNode::Order::parallel)
       folds(node);
-    if (!alone)
+    if (!alone) {
+      work_.shared.push_back(node.order == PlanNode::Order::ordered ? Nest{&node} : nest_of(plan_, node, node.order));
       return;
+    }
     work_.waits = true;
     const std::set<VarId> outer = pending_;
     for (const PlanNode *fold : folds_over(node))

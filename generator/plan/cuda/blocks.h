@@ -28,9 +28,10 @@ std::set<VarId> found_in_order(const Plan &plan, const Scopes &scopes,
                                const std::set<const std::vector<PlanNode> *> &lists, const PlanNode &loop);
 
 struct BlockWork {
-  bool scans = false; // over the threads that share an item
-  bool folds = false; // that, or a fold, or a value for all
-  bool waits = false; // the whole block at once, for one of its threads
+  bool scans = false;       // over the threads that share an item
+  bool folds = false;       // that, or a fold, or a value for all
+  bool waits = false;       // the whole block at once, for one of its threads
+  std::vector<Nest> shared; // loops whose points the threads share, as they come
 };
 BlockWork work_of_block(const Plan &plan, const Scopes &scopes, const std::vector<PlanNode> &list);
 
