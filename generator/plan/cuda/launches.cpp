@@ -159,12 +159,9 @@ private:
     for (const Nest &nest : shared)
       if (launch.together > 1 && positions_of(plan_, nest) > 1)
         loops.push_back(nest.back());
-    std::vector<const PlanNode *> before;
-    for (const PlanNode *loop : loops) {
-      before.push_back(loop);
-      launch.aligned = aligned_for(plan_, before, launch.together);
+    launch.aligned = aligned_for(plan_, loops, launch.together);
+    for (const PlanNode *loop : loops)
       packs_[loop] = packs_along(plan_, *loop, launch);
-    }
   }
 
   const Plan &plan_;
