@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
     __syncthreads();
     float sum_e_own = 0.0f;
     for (Index n_first = Index(threadIdx.x) * 4; n_first < N; n_first += Index(blockDim.x) * 4) {
-      const Index remaining = Index(N - n_first);
+      const Index remaining = kWide ? 4 : Index(N - n_first);
       const auto v_pack = load_pack<4, 1, kWide>(&v[n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {

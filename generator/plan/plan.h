@@ -138,6 +138,14 @@ struct PlanNode {
   // statements that set one each;
   int64_t fields = 0;
   std::optional<int64_t> field; // and which one a statement sets; 0: that of the round
+  // CUDA: threads share the loop, and each takes several positions at once.
+  struct Packs {
+    int together = 1;               // so many
+    bool whole = false;             // wide accesses leave no rest
+    bool unrolled = true;           // several rounds may be under way at once
+    std::vector<VarId> reciprocals; // of these are taken once, for all that is divided by them
+  };
+  std::optional<Packs> packs;
 
   // Of branches that a pass has made: rows of so many positions of `axis` take the first list, longer ones the other,
   // and both compute the same. 0: a condition of the kernel, which is nothing to a pass.
@@ -192,12 +200,21 @@ struct Phase {
       enum Kind { parts, tickets, slots, ticket } kind = parts;
       VarId var = kNone;
     };
+    // When a thread may take several positions at once.
+    struct Aligned {
+      std::vector<VarId> arrays;                       // begin at multiples of an access
+      std::vector<Size> units;                         // strides are 1
+      std::vector<std::pair<Size, int64_t>> multiples; // sizes are multiples of numbers
+    };
     Work work = Work::none;
-    int together = 1;        // positions that a thread takes at once, where arrays and rows are aligned
-    bool split = false;      // several blocks may share an item
-    bool folds = false;      // threads of a block, or for all of them, find values
-    bool buffers = false;    // each block has buffers of its own
-    std::vector<VarId> kept; // arrays that a row reads once and keeps in shared memory where it fits
+    int together = 1; // positions that a thread takes at once
+    Aligned aligned;
+    bool split = false;                     // several blocks may share an item
+    bool folds = false;                     // threads of a block, or for all of them, find values
+    bool doubles = false;                   // there are numbers in double precision
+    std::vector<VarId> buffers;             // that each block has
+    std::vector<VarId> kept;                // arrays that a row reads once and keeps in shared memory where it fits
+    std::vector<std::vector<Size>> lengths; // factors of the numbers of points that threads share, one nest each
     std::vector<Room> rooms;
   };
   Kind kind = Kind::serial;

@@ -134,7 +134,7 @@ private:
                (n.share != kNone ? ", a share" : "") + (n.end != kNone ? ", up to " + print(kernel_, n.end) : "") +
                (n.table != kNone ? ", where " + kernel_.tables[n.table].name + " is " + print(kernel_, n.entry) : "") +
                (n.parts > 0 ? ", in parts of " + std::to_string(n.parts) : "") +
-               (n.at_once ? ", several at once" : "") + lane_words(n) +
+               (n.at_once ? ", several at once" : "") + lane_words(n) + packs_words(plan_, n) +
                (n.fields > 0 ? ", a field of records each" : ""));
       for (const Ahead &ahead : n.ahead)
         line(depth + 1, ahead_words(ahead));

@@ -112,6 +112,46 @@ TEST_CASE("loops whose ranges depend on each other are no nest") {
   CHECK(plan.phases.front().launch.work == Work::block);
 }
 
+TEST_CASE("it is decided when accesses are wide: for all arrays, and for rows that follow each other") {
+  const Plan plan = softmax();
+  const Launch::Aligned &aligned = only(plan).aligned;
+  REQUIRE(aligned.arrays.size() == 2);
+  CHECK(plan.kernel.vars[aligned.arrays[0]].name == "x");
+  CHECK(plan.kernel.vars[aligned.arrays[1]].name == "y");
+  REQUIRE(aligned.multiples.size() == 1);
+  CHECK(aligned.multiples[0] == std::pair{Size::axis("N"), int64_t{4}});
+}
+
+TEST_CASE("what a row is divided by is turned round once, but not where quotients are rounded") {
+  const Plan plan = softmax();
+  const std::vector<PlanNode> &body = plan.phases.front().nodes.front().body;
+  REQUIRE(body.back().packs);
+  CHECK(body.back().packs->together == 4);
+  CHECK(body.back().packs->whole);
+  REQUIRE(body.back().packs->reciprocals.size() == 1);
+  CHECK(plan.kernel.vars[body.back().packs->reciprocals[0]].name == "sum_e");
+  const Plan rounded = plan_of("inputs.x = \"f32[M, N]\"\noutputs.y = \"i32[M, N]\"\n", "y = round(x / sum(x, N));");
+  const PlanNode &last = rounded.phases.front().nodes.front().body.back();
+  REQUIRE(last.packs);
+  CHECK(last.packs->reciprocals.empty());
+}
+
+TEST_CASE("the host chooses threads by the points that they share") {
+  const Plan sums = column_sums();
+  REQUIRE(only(sums).lengths.size() == 1);
+  CHECK(only(sums).lengths[0] == std::vector{Size::axis("M")});
+  CHECK(whole_sum().phases[1].launch.lengths.empty()); // by their chunk
+}
+
+TEST_CASE("a loop takes as many positions at once as its kernel, and reciprocals of what stays") {
+  Plan plan = softmax();
+  PlanNode &last = plan.phases.front().nodes.front().body.back();
+  last.packs->together = 2;
+  CHECK(check_launches(plan) == "phase 1: a loop takes other positions at once than its kernel");
+  last.packs = PlanNode::Packs{4, true, true, {last.body.back().target}};
+  CHECK(check_launches(plan) == "phase 1: a reciprocal of what changes");
+}
+
 TEST_CASE("a kernel that does not fit its phase is refused") {
   Plan plan = softmax();
   CHECK(check_launches(plan) == "");
@@ -148,6 +188,6 @@ TEST_CASE("threads take positions that lie side by side only") {
 
 TEST_CASE("a kernel has the buffers that it uses") {
   Plan plan = softmax();
-  plan.phases.front().launch.buffers = true;
+  plan.phases.front().launch.buffers = {0};
   CHECK(check_launches(plan) == "phase 1: a kernel without the buffers that it uses, or with others");
 }

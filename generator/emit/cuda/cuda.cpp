@@ -1,7 +1,5 @@
 // The CUDA source: kernels and host functions of all variations, then the launchers of the C interface.
-#include <list>
-
-#include "emit/cuda/cuda_kernel.h"
+#include "emit/cuda/host_function.h"
 #include "emit/interface/launcher.h"
 #include "emit/interface/requirements.h"
 #include "emit/text/declare_at_fold.h"
@@ -13,17 +11,16 @@ namespace kgen {
 
 namespace {
 
-// The host functions of a variation, in the order in which a launcher tries them. Each keeps its place: its parts refer
-// to one another.
-std::list<CudaKernel> kernels_of(const Function &function, const Variation &variation, Spelling &spelling,
-                                 Statuses &statuses) {
+// The host functions of a variation, in the order in which a launcher tries them.
+std::vector<HostFunction> functions_of(const Function &function, const Variation &variation, Spelling &spelling,
+                                       Statuses &statuses) {
   const std::string name = variation_name(function, variation);
-  std::list<CudaKernel> out;
   const TargetPlans &plans = variation.plans.at(TargetKind::cuda);
   const Facts &facts = plans.in_part ? variation.all_outputs_facts : variation.lowered_facts;
-  out.emplace_back(name, function, plans.plan, facts, spelling, statuses);
+  std::vector<HostFunction> out = {host_function(name, function, plans.plan, facts, spelling, statuses)};
   if (plans.in_part)
-    out.emplace_back(name + "_in_part", function, *plans.in_part, variation.lowered_facts, spelling, statuses);
+    out.push_back(
+        host_function(name + "_in_part", function, *plans.in_part, variation.lowered_facts, spelling, statuses));
   return out;
 }
 
@@ -41,15 +38,15 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
     printed.push_back({&function, {}});
     for (const Variation *variation : function.variations) {
       one.made.emplace_back();
-      std::list<CudaKernel> kernels = kernels_of(function, *variation, spelling, statuses);
       if (source.plan.empty())
-        source.plan = plan_comment(kernels.front().plan(), variation->facts);
-      for (CudaKernel &kernel : kernels) {
-        for (std::string &text : kernel.texts())
+        source.plan = plan_comment(variation->plans.at(TargetKind::cuda).plan, variation->facts);
+      const std::vector<HostFunction> made = functions_of(function, *variation, spelling, statuses);
+      for (const HostFunction &one_made : made) {
+        for (const std::string &text : one_made.texts)
           printed.back().texts.push_back(declare_at_fold(text));
-        const bool last = &kernel == &kernels.back();
-        one.made.back().push_back({kernel.name(), "", "", last ? "" : all_outputs_condition(variation->lowered, c_name),
-                                   kernel.needs_workspace()});
+        const bool last = &one_made == &made.back();
+        one.made.back().push_back({one_made.name, "", "", last ? "" : all_outputs_condition(variation->lowered, c_name),
+                                   one_made.needs_workspace});
       }
       const std::string name = variation_name(function, *variation) + "_requirements";
       DeviceRequirements required = device_requirements(function, *variation, name, spelling, statuses);

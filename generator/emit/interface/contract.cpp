@@ -176,12 +176,17 @@ std::string threads() {
          "them at once.\n";
 }
 
-bool calls(const TargetSource &source, const std::string &helper) {
-  const auto has = [&](const std::string &text) { return mentions_word(text, helper); };
-  return std::ranges::any_of(source.kernels, has) || std::ranges::any_of(source.launchers, has);
+// May blocks of a GPU wait for each other, in calls of some function?
+bool have_teams(const std::vector<Function> &functions) {
+  return std::ranges::any_of(functions, [](const Function &function) {
+    return std::ranges::any_of(function.variations, [](const Variation *variation) {
+      return blocks_wait(variation->plans.at(TargetKind::cuda));
+    });
+  });
 }
 
-std::string cuda(const Function &function, const TargetSource &source) {
+std::string cuda(const std::vector<Function> &functions) {
+  const Function &function = functions.front();
   const Kernel &kernel = function.variations[0]->kernel;
   const std::string on_host =
       names_where(function, [&](const Argument &a) { return a.table != kNone && kernel.tables[a.table].on_host; });
@@ -191,7 +196,7 @@ std::string cuda(const Function &function, const TargetSource &source) {
                      "device and on the sizes is decided in the call, for a graph when it is captured.";
   if (has_type(kernel, is_floating))
     text += " nvcc makes fused multiply-adds of products and sums, unless -fmad=false is given to it.";
-  if (calls(source, "launch_rows"))
+  if (have_teams(functions))
     text += " Several blocks may share a row. They must run at once: a device, or a part of one, that has no room for "
             "them shares rows in other ways, with other roundings, or answers with its error.";
   if (has_device_tables(kernel))
@@ -237,7 +242,7 @@ std::string contract_text(const Spec &spec, const std::vector<Function> &functio
   if (targets.count("openmp") != 0)
     text += threads();
   if (targets.count("cuda") != 0)
-    text += cuda(function, *targets.at("cuda"));
+    text += cuda(functions);
   if (memory)
     text += workspace(functions, targets);
   return as_comment(text + "Status: 0, or what is wrong with the arguments, checked before anything is written; " +

@@ -434,6 +434,9 @@ Code Printer::expression(ExprId id) {
   if (is_multiply_add(e))
     return multiply_add(args);
   const Type type = e.args.empty() ? e.type : kernel.expr(e.args[0]).type;
+  if (e.op == Op::div && kernel.expr(e.args[1]).op == Op::read)
+    if (const auto by = reciprocals.find(kernel.expr(e.args[1]).ref); by != reciprocals.end())
+      return spelling.operation(Op::mul, type, {args[0], {by->second}}, false);
   return spelling.operation(e.op, type, args, may_wrap(kernel, id));
 }
 

@@ -133,6 +133,7 @@ public:
   void rename_axis(AxisId axis, const std::string &name) { axis_names_[axis] = name; }
   // Elements of arrays that are in registers: "x[n]" -> what holds it.
   std::map<std::string, std::string> held;
+  std::map<VarId, std::string> reciprocals; // what is divided by -> what to multiply with instead
   std::map<std::string, std::string>
       named;           // where rows begin and how long they are: the text -> a variable of that value
   std::set<VarId> own; // of each thread, wherever the plan has what they become

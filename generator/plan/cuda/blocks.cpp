@@ -108,29 +108,25 @@ void for_each_list(const Plan &plan, const Scopes &scopes,
 
 } // namespace
 
-std::set<const std::vector<PlanNode> *> block_lists(const Plan &plan, const Scopes &scopes) {
-  std::set<const std::vector<PlanNode> *> out;
-  for_each_list(plan, scopes, [&](const std::vector<PlanNode> &list) { out.insert(&list); });
-  return out;
-}
-
-std::set<VarId> found_in_order(const Plan &plan, const Scopes &scopes,
-                               const std::set<const std::vector<PlanNode> *> &lists, const PlanNode &loop) {
-  std::set<VarId> out;
+std::set<VarId> found_in_order(const Plan &plan, const Scopes &scopes, const PlanNode &loop) {
+  std::set<VarId> found;
+  std::set<const std::vector<PlanNode> *> inside = {nullptr};
   for_each_node(loop, [&](const PlanNode &n) {
-    for (VarId var : {n.target, n.partner})
-      if (var != kNone && plan.storage[var].kind == Storage::Kind::scalar && lists.count(scopes.of(var).list) != 0)
-        out.insert(var);
+    found.insert({n.target, n.partner});
+    inside.insert({&n.body, &n.otherwise, &n.step});
   });
-  return out;
+  found.erase(kNone);
+  std::erase_if(found, [&](VarId var) {
+    return plan.storage[var].kind != Storage::Kind::scalar || inside.count(scopes.of(var).list) != 0;
+  });
+  return found;
 }
 
 namespace {
 
 class BlockWorkFinder {
 public:
-  BlockWorkFinder(const Plan &plan, const Scopes &scopes)
-      : plan_(plan), scopes_(scopes), lists_(block_lists(plan, scopes)) {}
+  BlockWorkFinder(const Plan &plan, const Scopes &scopes) : plan_(plan), scopes_(scopes) {}
 
   BlockWork of(const std::vector<PlanNode> &nodes) {
     list(nodes);
@@ -144,14 +140,14 @@ private:
       if (node.kind == PlanNode::Kind::loop)
         loop(node);
       else
-        for (const auto *inner : {&node.body, &node.otherwise, &node.step})
+        for (const auto *inner : {&node.step, &node.body, &node.otherwise})
           list(*inner);
   }
 
   void loop(const PlanNode &node) {
     const bool alone = !own_buffers(plan_, scopes_, node).empty();
     if (node.order == PlanNode::Order::ordered && (alone || !LaneAnalysis(plan_).has_scans_only(node))) {
-      const bool found = !found_in_order(plan_, scopes_, lists_, node).empty();
+      const bool found = !found_in_order(plan_, scopes_, node).empty();
       work_.folds = work_.folds || found;
       work_.waits = work_.waits || found;
       return;
@@ -160,8 +156,10 @@ private:
       work_.scans = work_.folds = true;
     if (alone || node.order != PlanNode::Order::parallel)
       folds(node);
-    if (!alone)
+    if (!alone) {
+      work_.shared.push_back(node.order == PlanNode::Order::ordered ? Nest{&node} : nest_of(plan_, node, node.order));
       return;
+    }
     work_.waits = true;
     const std::set<VarId> outer = pending_;
     for (const PlanNode *fold : folds_over(node))
@@ -182,7 +180,6 @@ private:
 
   const Plan &plan_;
   const Scopes &scopes_;
-  const std::set<const std::vector<PlanNode> *> lists_;
   std::set<VarId> pending_; // folds that go on over the rounds of a block
   BlockWork work_;
 };
@@ -266,7 +263,8 @@ std::vector<Storage> places_in_blocks(Plan plan) {
     for (VarId var : plan.phases[i].partials)
       if (!is_used_after(plan, i, users[var]))
         plan.storage[var].kind = Storage::Kind::scalar;
-  const std::set<const std::vector<PlanNode> *> lists = block_lists(plan, scopes);
+  std::set<const std::vector<PlanNode> *> lists; // whose statements all threads of a block reach
+  for_each_list(plan, scopes, [&](const std::vector<PlanNode> &list) { lists.insert(&list); });
   for (size_t v = 0; v < plan.storage.size(); ++v)
     if (Storage &s = plan.storage[v];
         s.kind == Storage::Kind::array && lists.count(scopes.of(static_cast<VarId>(v)).list) != 0)

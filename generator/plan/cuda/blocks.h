@@ -14,8 +14,6 @@ std::set<VarId> own_buffers(const Plan &plan, const Scopes &scopes, const PlanNo
 
 // Does a block go through the statements inside one by one?
 bool is_block_list(const Plan &plan, const Scopes &scopes, const PlanNode &node);
-// All lists that blocks go through so.
-std::set<const std::vector<PlanNode> *> block_lists(const Plan &plan, const Scopes &scopes);
 
 // The statement without those inside.
 PlanNode head_of(const PlanNode &node);
@@ -24,13 +22,13 @@ PlanNode head_of(const PlanNode &node);
 std::set<VarId> exchanged(const Plan &plan, const Scopes &scopes, const std::vector<PlanNode> &list);
 
 // What one thread finds in a loop that goes in order, and all others ask for.
-std::set<VarId> found_in_order(const Plan &plan, const Scopes &scopes,
-                               const std::set<const std::vector<PlanNode> *> &lists, const PlanNode &loop);
+std::set<VarId> found_in_order(const Plan &plan, const Scopes &scopes, const PlanNode &loop);
 
 struct BlockWork {
-  bool scans = false; // over the threads that share an item
-  bool folds = false; // that, or a fold, or a value for all
-  bool waits = false; // the whole block at once, for one of its threads
+  bool scans = false;       // over the threads that share an item
+  bool folds = false;       // that, or a fold, or a value for all
+  bool waits = false;       // the whole block at once, for one of its threads
+  std::vector<Nest> shared; // loops whose points the threads share, as they come
 };
 BlockWork work_of_block(const Plan &plan, const Scopes &scopes, const std::vector<PlanNode> &list);
 

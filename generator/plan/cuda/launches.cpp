@@ -1,6 +1,7 @@
 #include "plan/cuda/launches.h"
 
 #include <algorithm>
+#include <map>
 
 #include "plan/cuda/blocks.h"
 #include "plan/cuda/packs.h"
@@ -33,24 +34,42 @@ class LaunchMaker {
 public:
   explicit LaunchMaker(const Plan &plan) : plan_(plan), scopes_(plan) {}
 
-  Launch of(size_t index) const {
+  Launch of(size_t index) {
     const Phase &phase = plan_.phases[index];
     if (!is_kernel(plan_, index))
       return {};
+    const Phase *const next = phase_behind(plan_, index);
+    Launch launch = kind_of(phase, next);
+    launch.doubles =
+        makes_doubles(plan_.kernel, phase.nodes) || (next != nullptr && makes_doubles(plan_.kernel, next->nodes));
+    return launch;
+  }
+
+  // How threads go along the loops that they share.
+  void mark_loops(PlanNode &root) const {
+    for_each_node(root, [&](PlanNode &node) {
+      if (const auto found = packs_.find(&node); found != packs_.end())
+        node.packs = found->second;
+    });
+  }
+
+private:
+  Launch kind_of(const Phase &phase, const Phase *next) {
     if (phase.kind == Phase::Kind::chunked)
-      return chunks(phase, phase_behind(plan_, index));
+      return chunks(phase, next);
     if (phase.kind == Phase::Kind::serial)
       return block(phase.nodes, false);
     const Nest items = items_of(plan_, phase);
     return phase.mapping == Phase::Mapping::item_per_thread ? threads(phase, items) : blocks(items);
   }
 
-private:
   Launch threads(const Phase &phase, const Nest &items) const {
     Launch launch;
     if (folds_columns(plan_, scopes_, phase)) {
+      const std::vector<PlanNode> &body = items.back()->body;
       launch.work = Launch::Work::columns;
-      if (const PlanNode *split = split_fold(plan_, items.back()->body))
+      launch.lengths = lengths_of(plan_.kernel, work_of_block(plan_, scopes_, body).shared);
+      if (const PlanNode *split = split_fold(plan_, body))
         add_parts(*split, launch);
       return launch;
     }
@@ -60,29 +79,31 @@ private:
     } else if (const int together = positions_together(plan_, *items.back()); together > 1) {
       launch.work = Launch::Work::packs;
       launch.together = together;
+      launch.aligned = aligned_for(plan_, {items.back()}, together);
     }
     return launch;
   }
 
-  Launch blocks(const Nest &items) const {
+  Launch blocks(const Nest &items) {
     const std::vector<PlanNode> &body = items.back()->body;
-    if (const auto row = team_row(plan_, scopes_, items))
-      return team(body, *row);
-    const PlanNode *split = split_row(plan_, scopes_, items);
-    if (split == nullptr)
+    const auto row = team_row(plan_, scopes_, items);
+    const PlanNode *split = row ? nullptr : split_row(plan_, scopes_, items);
+    if (!row && split == nullptr)
       return block(body, true);
-    Launch launch;
-    launch.work = Launch::Work::row;
-    launch.folds = true;
+    Launch launch = row ? team(*row) : Launch();
+    if (split != nullptr) {
+      launch.work = Launch::Work::row;
+      launch.folds = true;
+      add_parts(*split, launch);
+    }
     launch.together = positions_shared(plan_, body);
-    add_parts(*split, launch);
+    pack(work_of_block(plan_, scopes_, body).shared, launch);
     return launch;
   }
 
-  Launch team(const std::vector<PlanNode> &body, const TeamRow &row) const {
+  static Launch team(const TeamRow &row) {
     Launch launch;
     launch.work = Launch::Work::team;
-    launch.together = positions_shared(plan_, body);
     launch.split = row.splits;
     launch.kept = row.kept;
     if (row.splits)
@@ -91,36 +112,61 @@ private:
   }
 
   // Scans of rows that have a warp each do not meet those of other rows.
-  Launch block(const std::vector<PlanNode> &body, bool has_items) const {
+  Launch block(const std::vector<PlanNode> &body, bool has_items) {
     Launch launch;
-    launch.buffers = uses_buffers(plan_, body);
+    launch.buffers = used_buffers(plan_, body);
     const BlockWork work = work_of_block(plan_, scopes_, body);
-    const bool warps = has_items && !launch.buffers && work.scans && !work.waits;
+    const bool warps = has_items && launch.buffers.empty() && work.scans && !work.waits;
     launch.work = warps ? Launch::Work::warps : Launch::Work::block;
     launch.together = positions_shared(plan_, body);
     launch.folds = work.folds;
+    launch.lengths = lengths_of(plan_.kernel, work.shared);
+    pack(work.shared, launch);
     return launch;
   }
 
   // The last block does what comes next.
-  Launch chunks(const Phase &phase, const Phase *next) const {
+  Launch chunks(const Phase &phase, const Phase *next) {
     const PlanNode &root = phase.nodes.front();
-    Launch launch;
     const bool points = goes_by_points(plan_, root);
+    const Nest nest = nest_of(plan_, root, PlanNode::Order::reduction);
+    std::vector<Nest> shared = points ? std::vector<Nest>{nest} : work_of_block(plan_, scopes_, root.body).shared;
+    std::vector<PlanNode> all = root.body;
+    int together = points ? positions_of(plan_, nest) : positions_shared(plan_, root.body);
+    if (next != nullptr) {
+      for (Nest &behind : work_of_block(plan_, scopes_, next->nodes).shared)
+        shared.push_back(std::move(behind));
+      all.insert(all.end(), next->nodes.begin(), next->nodes.end());
+      together = fewer_positions(together, positions_shared(plan_, next->nodes));
+    }
+    Launch launch;
     launch.work = points ? Launch::Work::points : Launch::Work::rounds;
-    const int own = points ? positions_of(plan_, nest_of(plan_, root, PlanNode::Order::reduction))
-                           : positions_shared(plan_, root.body);
-    launch.together = fewer_positions(own, next == nullptr ? 1 : positions_shared(plan_, next->nodes));
+    launch.together = together;
     launch.folds = true;
-    launch.buffers = uses_buffers(plan_, root.body) || (next != nullptr && uses_buffers(plan_, next->nodes));
+    launch.buffers = used_buffers(plan_, all);
+    if (!points)
+      launch.lengths = lengths_of(plan_.kernel, shared);
+    pack(shared, launch);
     for (VarId var : phase.partials)
       launch.rooms.push_back({Launch::Room::parts, var});
     launch.rooms.push_back({Launch::Room::ticket, kNone});
     return launch;
   }
 
+  // Those of the loops of which a thread takes several positions.
+  void pack(const std::vector<Nest> &shared, Launch &launch) {
+    std::vector<const PlanNode *> loops;
+    for (const Nest &nest : shared)
+      if (launch.together > 1 && positions_of(plan_, nest) > 1)
+        loops.push_back(nest.back());
+    launch.aligned = aligned_for(plan_, loops, launch.together);
+    for (const PlanNode *loop : loops)
+      packs_[loop] = packs_along(plan_, *loop, launch);
+  }
+
   const Plan &plan_;
   const Scopes scopes_;
+  std::map<const PlanNode *, PlanNode::Packs> packs_;
 };
 
 } // namespace
@@ -130,9 +176,12 @@ void make_launches(Plan &plan) {
     leave_to_blocks(plan, phase);
   plan.storage = places_in_blocks(plan);
   plan.zero = make_constant(plan.kernel, Type::i64, 0, 0);
-  const LaunchMaker maker(plan);
+  LaunchMaker maker(plan);
   for (size_t i = 0; i < plan.phases.size(); ++i)
     plan.phases[i].launch = maker.of(i);
+  for (Phase &phase : plan.phases)
+    for (PlanNode &root : phase.nodes)
+      maker.mark_loops(root);
 }
 
 } // namespace kgen

@@ -1,6 +1,5 @@
 // A block for each item is right where the threads of the block find neighbours in the item's own loops. Where these go
-// down columns, neighbours are in the next item: there a thread takes a whole one, or some rows of it (see
-// cuda_columns).
+// down columns, neighbours are in the next item: there a thread takes a whole one, or some rows of it.
 #include "plan/cuda/map_columns.h"
 
 #include <algorithm>

@@ -9,6 +9,8 @@
 
 namespace kgen {
 
+constexpr int64_t kUnknownLength = 2048; // of loops whose length the host does not know
+
 Nest nest_of(const Plan &plan, const PlanNode &root, PlanNode::Order order, int most) {
   Nest nest;
   const PlanNode *node = &root;
@@ -67,6 +69,21 @@ std::optional<Size> turns_of(const Kernel &kernel, const PlanNode &loop) {
     return s.op == Size::Op::grid || s.op == Size::Op::grid_size || s.op == Size::Op::table;
   });
   return unknown ? std::nullopt : std::optional(turns);
+}
+
+std::vector<std::vector<Size>> lengths_of(const Kernel &kernel, const std::vector<Nest> &nests) {
+  std::vector<std::vector<Size>> out;
+  for (const Nest &nest : nests) {
+    std::vector<Size> length;
+    if (!host_counts(kernel, nest))
+      length = {Size::integer(kUnknownLength)};
+    else
+      for (const PlanNode *loop : nest)
+        length.push_back(*turns_of(kernel, *loop));
+    if (std::ranges::find(out, length) == out.end())
+      out.push_back(std::move(length));
+  }
+  return out;
 }
 
 bool host_counts(const Kernel &kernel, const Nest &nest) {
@@ -159,8 +176,15 @@ bool uses_buffers(const Plan &plan, const PlanNode &node) {
                      [&](const Access &a) { return plan.storage[a.var].kind == Storage::Kind::worker; });
 }
 
-bool uses_buffers(const Plan &plan, const std::vector<PlanNode> &list) {
-  return std::any_of(list.begin(), list.end(), [&](const PlanNode &node) { return uses_buffers(plan, node); });
+bool uses_buffers(const Plan &plan, const std::vector<PlanNode> &list) { return !used_buffers(plan, list).empty(); }
+
+std::vector<VarId> used_buffers(const Plan &plan, const std::vector<PlanNode> &list) {
+  std::set<VarId> found;
+  for (const PlanNode &node : list)
+    for (const Access &a : accesses_of(plan.kernel, node))
+      if (plan.storage[a.var].kind == Storage::Kind::worker)
+        found.insert(a.var);
+  return {found.begin(), found.end()};
 }
 
 } // namespace kgen

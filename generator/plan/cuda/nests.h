@@ -27,6 +27,8 @@ bool same_axes(const Nest &a, const Nest &b);
 bool counted_by_arrays(const Kernel &kernel, const Nest &nest);
 // How often the loop goes round, as the host knows it, on average; nothing: that depends on more than sizes.
 std::optional<Size> turns_of(const Kernel &kernel, const PlanNode &loop);
+// The same of whole nests, in factors; each once.
+std::vector<std::vector<Size>> lengths_of(const Kernel &kernel, const std::vector<Nest> &nests);
 bool host_counts(const Kernel &kernel, const Nest &nest);
 // Do entries of tables say where the loops end?
 bool asks_tables(const Kernel &kernel, const Nest &nest);
@@ -49,5 +51,6 @@ bool sets_elements(const Plan &plan, const std::vector<PlanNode> &list);
 // Does it touch buffers that each block has for itself?
 bool uses_buffers(const Plan &plan, const PlanNode &node);
 bool uses_buffers(const Plan &plan, const std::vector<PlanNode> &list);
+std::vector<VarId> used_buffers(const Plan &plan, const std::vector<PlanNode> &list);
 
 } // namespace kgen

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <set>
 
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
+#include "plan/index/ranges.h"
 
 namespace kgen {
 namespace {
@@ -178,6 +180,135 @@ std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &
     break;
   }
   return access;
+}
+
+std::vector<Pack> packs_of(const Plan &plan, const PlanNode &loop) {
+  const LaneAnalysis lanes(plan);
+  std::vector<Pack> packs;
+  const auto add = [&](VarId var, const std::vector<Coordinate> &coords, bool load, bool safe) {
+    const auto access = packed_access(plan, lanes, var, coords, loop.axis);
+    if (access && !may_leave_along(plan.kernel, plan.kernel.vars[var], coords, loop.axis))
+      packs.push_back({var, coords, load, safe, *access});
+  };
+  const auto visit = [&](const auto &self, const PlanNode &node) -> void {
+    for (ExprId id : expressions_of(node))
+      walk(plan.kernel, id, [&](ExprId at) {
+        const Expr &e = plan.kernel.expr(at);
+        if (e.op == Op::read && !lanes.guarded(e, loop.axis))
+          add(e.ref, e.coords, true, e.safe);
+        return true;
+      });
+    for (const auto *list : {&node.body, &node.otherwise})
+      for (const PlanNode &child : *list)
+        self(self, child);
+    if (node.target != kNone && node.kind == PlanNode::Kind::assign)
+      add(node.target, {}, false, false);
+    if (node.kind == PlanNode::Kind::scan_step && node.partner != kNone)
+      add(node.partner, {}, false, false);
+  };
+  for (const PlanNode &node : loop.body)
+    visit(visit, node);
+  return packs;
+}
+
+namespace {
+
+// A factor that is known, and the rest.
+int64_t known_factor(const Size &size) {
+  if (size.is_integer())
+    return size.value;
+  return size.op == Size::Op::multiply ? known_factor(size.args[0]) * known_factor(size.args[1]) : 1;
+}
+
+Size unknown_factors(const Size &size) {
+  if (size.is_integer())
+    return Size::integer(1);
+  if (size.op != Size::Op::multiply)
+    return size;
+  return Size::make(Size::Op::multiply, {unknown_factors(size.args[0]), unknown_factors(size.args[1])});
+}
+
+int64_t *multiple_of(Phase::Launch::Aligned &aligned, const Size &size) {
+  const auto at = std::ranges::find(aligned.multiples, size, &std::pair<Size, int64_t>::first);
+  return at == aligned.multiples.end() ? nullptr : &at->second;
+}
+
+// Arrays begin, and rows follow each other, at multiples of an access.
+void require(const Plan &plan, const Pack &pack, int together, Phase::Launch::Aligned &aligned) {
+  if (std::ranges::find(aligned.arrays, pack.var) == aligned.arrays.end())
+    aligned.arrays.push_back(pack.var);
+  if (pack.access.unit && std::ranges::find(aligned.units, *pack.access.unit) == aligned.units.end())
+    aligned.units.push_back(*pack.access.unit);
+  const int bytes = bytes_of(plan.kernel.vars[pack.var].type);
+  const int64_t elements = access_bytes(together * pack.access.fields * bytes) / bytes;
+  for (const Size &stride : pack.access.strides) {
+    const int64_t multiple = elements / std::gcd(elements, known_factor(stride));
+    if (multiple == 1)
+      continue;
+    const Size size = unknown_factors(stride);
+    if (int64_t *const most = multiple_of(aligned, size))
+      *most = std::max(*most, multiple); // all are powers of 2
+    else
+      aligned.multiples.push_back({size, multiple});
+  }
+}
+
+// Wide accesses then leave no rest: rows that end so follow each other at multiples of an access.
+bool ends_with_access(Phase::Launch::Aligned aligned, const Size &end, int together) {
+  const int64_t *const multiple = multiple_of(aligned, unknown_factors(end));
+  return multiple != nullptr && *multiple * known_factor(end) % together == 0;
+}
+
+// With packs of several arrays under way, those of the next rounds would take registers from other warps.
+bool reads_few(const Plan &plan, const PlanNode &loop) {
+  constexpr size_t kFew = 2;
+  std::set<VarId> read;
+  for (const Access &a : accesses_of(plan.kernel, loop))
+    if (!a.write && plan.storage[a.var].kind == Storage::Kind::argument && a.aligned.contains(loop.axis))
+      read.insert(a.var);
+  return read.size() <= kFew;
+}
+
+// What it divides by that does not change in the loop, as a total that was found before. Not where whole numbers are
+// made, which may be rounded quotients and must not be a unit off.
+std::vector<VarId> divisors_of(const Plan &plan, const PlanNode &loop) {
+  const auto is_float = [&](VarId var) { return is_floating(plan.kernel.vars[var].type); };
+  std::set<VarId> set;
+  for_each_node(loop, [&](const PlanNode &node) { set.insert({node.target, node.partner}); });
+  set.erase(kNone);
+  if (!std::ranges::all_of(set, is_float))
+    return {};
+  std::vector<VarId> out;
+  for_each_node(loop, [&](const PlanNode &node) {
+    for (ExprId id : expressions_of(node))
+      walk(plan.kernel, id, [&](ExprId at) {
+        const Expr &e = plan.kernel.expr(at);
+        const VarId by =
+            e.op == Op::div && plan.kernel.expr(e.args[1]).op == Op::read ? plan.kernel.expr(e.args[1]).ref : kNone;
+        if (by != kNone && plan.storage[by].kind == Storage::Kind::scalar && is_float(by) && set.count(by) == 0 &&
+            std::ranges::find(out, by) == out.end())
+          out.push_back(by);
+        return true;
+      });
+  });
+  return out;
+}
+
+} // namespace
+
+Phase::Launch::Aligned aligned_for(const Plan &plan, const std::vector<const PlanNode *> &loops, int together) {
+  Phase::Launch::Aligned aligned;
+  for (const PlanNode *loop : loops)
+    for (const Pack &pack : packs_of(plan, *loop))
+      require(plan, pack, together, aligned);
+  return aligned;
+}
+
+PlanNode::Packs packs_along(const Plan &plan, const PlanNode &loop, const Phase::Launch &launch) {
+  const bool tiles = loop.order == PlanNode::Order::ordered; // of a scan, beyond whose end threads may lie
+  return {launch.together,
+          !tiles && ends_with_access(launch.aligned, extent_of(plan.kernel, loop.axis), launch.together),
+          reads_few(plan, loop), tiles ? std::vector<VarId>() : divisors_of(plan, loop)};
 }
 
 int positions_together(const Plan &plan, const PlanNode &loop) {

@@ -25,6 +25,19 @@ struct PackedAccess {
 std::optional<PackedAccess> packed_access(const Plan &plan, const LaneAnalysis &lanes, VarId var,
                                           const std::vector<Coordinate> &coords, AxisId lane);
 
+// Of a loop, a thread of which takes several positions at once: what it loads and stores side by side, as it comes.
+struct Pack {
+  VarId var = kNone;
+  std::vector<Coordinate> coords;
+  bool load = true, safe = false; // safe: it is inside of the array
+  PackedAccess access;
+};
+std::vector<Pack> packs_of(const Plan &plan, const PlanNode &loop);
+// When these accesses are wide.
+Phase::Launch::Aligned aligned_for(const Plan &plan, const std::vector<const PlanNode *> &loops, int together);
+// How a thread goes along the loop then.
+PlanNode::Packs packs_along(const Plan &plan, const PlanNode &loop, const Phase::Launch &launch);
+
 // Bytes of an access where the arrays begin at multiples of the widest access.
 int access_bytes(int bytes_together);
 

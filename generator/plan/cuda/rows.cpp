@@ -6,8 +6,6 @@
 #include "plan/cuda/blocks.h"
 #include "plan/cuda/packs.h"
 #include "plan/index/access.h"
-#include "plan/index/exprs.h"
-#include "plan/index/lanes.h"
 #include "plan/index/ranges.h"
 
 namespace kgen {
@@ -146,20 +144,10 @@ bool fits_row(const Plan &plan, const PlanNode &node, const Nest &items, const N
 // Arrays of which the thread loads the elements at its own points in wide accesses.
 std::set<VarId> packed_reads(const Plan &plan, const PlanNode &loop) {
   std::set<VarId> reads;
-  const LaneAnalysis lanes(plan);
-  for_each_node(loop, [&](const PlanNode &node) {
-    for (ExprId id : expressions_of(node))
-      walk(plan.kernel, id, [&](ExprId at) {
-        const Expr &e = plan.kernel.expr(at);
-        if (e.op != Op::read || !e.coords.empty() || lanes.guarded(e, loop.axis))
-          return true;
-        const auto packed = packed_access(plan, lanes, e.ref, e.coords, loop.axis);
-        if (packed && packed->fields == 1 &&
-            (e.safe || !may_be_outside(plan.kernel, plan.kernel.vars[e.ref], e.coords)))
-          reads.insert(e.ref);
-        return true;
-      });
-  });
+  for (const Pack &pack : packs_of(plan, loop))
+    if (pack.load && pack.coords.empty() && pack.access.fields == 1 &&
+        (pack.safe || !may_be_outside(plan.kernel, plan.kernel.vars[pack.var], {})))
+      reads.insert(pack.var);
   return reads;
 }
 

@@ -8,6 +8,37 @@ namespace kgen {
 
 using Work = Phase::Launch::Work;
 
+namespace {
+
+std::vector<std::string> names_of(const Plan &plan, const std::vector<VarId> &vars) {
+  std::vector<std::string> names;
+  for (VarId var : vars)
+    names.push_back(plan.kernel.vars[var].name);
+  return names;
+}
+
+std::vector<std::string> products_of(const std::vector<std::vector<Size>> &lengths) {
+  std::vector<std::string> out;
+  for (const std::vector<Size> &factors : lengths) {
+    std::vector<std::string> texts;
+    for (const Size &factor : factors)
+      texts.push_back(to_string(factor));
+    out.push_back(join(texts, " * "));
+  }
+  return out;
+}
+
+std::string aligned_words(const Plan &plan, const Phase::Launch::Aligned &aligned) {
+  std::string text = join(names_of(plan, aligned.arrays), ", ") + " are aligned";
+  for (const Size &unit : aligned.units)
+    text += ", " + to_string(unit) + " is 1";
+  for (const auto &[size, multiple] : aligned.multiples)
+    text += ", " + to_string(size) + " is a multiple of " + std::to_string(multiple);
+  return text;
+}
+
+} // namespace
+
 std::string worker_words(const Phase &phase) {
   switch (phase.launch.work) {
   case Work::items:
@@ -40,10 +71,21 @@ std::string thread_words(const Plan &plan, const Phase &phase) {
 }
 
 std::string kept_words(const Plan &plan, const Phase &phase) {
-  std::vector<std::string> kept;
-  for (VarId var : phase.launch.kept)
-    kept.push_back(plan.kernel.vars[var].name);
+  const std::vector<std::string> kept = names_of(plan, phase.launch.kept);
   return kept.empty() ? "" : "; what fits of " + join(kept, ", ") + " is read once and stays in shared memory";
+}
+
+std::string packs_words(const Plan &plan, const PlanNode &loop) {
+  if (!loop.packs)
+    return "";
+  std::string text = ", packed by " + std::to_string(loop.packs->together);
+  if (loop.packs->whole)
+    text += " whole";
+  if (!loop.packs->unrolled)
+    text += ", one round at a time";
+  if (!loop.packs->reciprocals.empty())
+    text += ", by reciprocals of " + join(names_of(plan, loop.packs->reciprocals), ", ");
+  return text;
 }
 
 std::string launch_words(const Plan &plan, const Phase &phase) {
@@ -55,11 +97,15 @@ std::string launch_words(const Plan &plan, const Phase &phase) {
     return "";
   std::string text = std::string("kernel: ") + works[static_cast<size_t>(launch.work)];
   if (launch.together > 1)
-    text += ", " + std::to_string(launch.together) + " at once";
+    text += ", " + std::to_string(launch.together) + " at once where " + aligned_words(plan, launch.aligned);
   for (const auto &[is, words] :
        {std::pair{launch.split, ", blocks share items"}, std::pair{launch.folds, ", values found together"},
-        std::pair{launch.buffers, ", buffers of each block"}})
+        std::pair{launch.doubles, ", doubles"}})
     text += is ? words : "";
+  if (!launch.lengths.empty())
+    text += ", threads by " + join(products_of(launch.lengths), ", ");
+  if (!launch.buffers.empty())
+    text += ", each block with " + join(names_of(plan, launch.buffers), ", ");
   for (const Phase::Launch::Room &room : launch.rooms)
     text += std::string(", ") + rooms[room.kind] + (room.var == kNone ? "" : plan.kernel.vars[room.var].name);
   return text;

@@ -14,6 +14,8 @@ std::string thread_words(const Plan &plan, const Phase &phase);
 // What of its arrays stays on the chip.
 std::string kept_words(const Plan &plan, const Phase &phase);
 
+// How a thread goes along a loop that others share; empty: one by one.
+std::string packs_words(const Plan &plan, const PlanNode &loop);
 // All that the kernel is, for readers of plans; empty: there is none.
 std::string launch_words(const Plan &plan, const Phase &phase);
 

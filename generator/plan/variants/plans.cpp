@@ -31,6 +31,12 @@ bool threads_have_memory(const TargetPlans &plans) {
          std::ranges::any_of(plans.short_rows, [](const ShortRows &rows) { return threads_have_memory(rows.plan); });
 }
 
+bool blocks_wait(const TargetPlans &plans) {
+  const auto waits = [](const Phase &phase) { return phase.launch.work == Phase::Launch::Work::team; };
+  return std::ranges::any_of(plans.plan.phases, waits) ||
+         (plans.in_part && std::ranges::any_of(plans.in_part->phases, waits));
+}
+
 std::string print(const TargetPlans &plans) {
   const auto plain = [](const std::string &name) { return name; };
   std::string text;

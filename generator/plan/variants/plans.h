@@ -25,6 +25,9 @@ TargetPlans make_plans(const Kernel &kernel, const Facts &facts, const std::opti
 // OpenMP: has each thread memory of its own, in calls of some sizes?
 bool threads_have_memory(const TargetPlans &plans);
 
+// CUDA: are there blocks that share rows, and wait for each other?
+bool blocks_wait(const TargetPlans &plans);
+
 std::string print(const TargetPlans &plans);
 
 } // namespace kgen

@@ -71,6 +71,22 @@ std::string wrong_items(const Plan &plan, const Phase &phase) {
   return "";
 }
 
+// A loop takes as many positions at once as its kernel, and multiplies with reciprocals of what stays in it.
+std::string wrong_packs(const std::vector<PlanNode> &nodes, const Launch &launch) {
+  std::string wrong;
+  for (const PlanNode &root : nodes)
+    for_each_node(root, [&](const PlanNode &n) {
+      if (!n.packs)
+        return;
+      const std::set<VarId> set = targets_of(n.body);
+      if (launch.together == 1 || n.packs->together != launch.together)
+        wrong = "a loop takes other positions at once than its kernel";
+      else if (std::ranges::any_of(n.packs->reciprocals, [&](VarId var) { return set.count(var) != 0; }))
+        wrong = "a reciprocal of what changes";
+    });
+  return wrong;
+}
+
 std::string wrong_launch(const Plan &plan, size_t index) {
   const Phase &phase = plan.phases[index];
   const Launch &launch = phase.launch;
@@ -79,9 +95,13 @@ std::string wrong_launch(const Plan &plan, size_t index) {
   if (fitting(phase).count(launch.work) == 0)
     return "a kernel that does not fit its phase";
   const Phase *const next = phase_behind(plan, index);
-  const bool buffers = uses_buffers(plan, phase.nodes) || (next != nullptr && uses_buffers(plan, next->nodes));
-  if (buffers != launch.buffers)
+  std::vector<PlanNode> all = phase.nodes;
+  if (next != nullptr)
+    all.insert(all.end(), next->nodes.begin(), next->nodes.end());
+  if (used_buffers(plan, all) != launch.buffers)
     return "a kernel without the buffers that it uses, or with others";
+  if (std::string wrong = wrong_packs(all, launch); !wrong.empty())
+    return wrong;
   if (launch.split && kShared.count(launch.work) == 0)
     return "blocks share items of a kernel that has no parts";
   if (std::string wrong = wrong_rooms(plan, phase); !wrong.empty() || phase.kind != Phase::Kind::parallel)

@@ -1,9 +1,11 @@
-// Map kernels on CUDA whose arrays lie crosswise: a block takes a tile of both axes. What has its neighbours along the
-// other axis goes through shared memory, so that neighbouring threads always touch neighbouring elements.
+#include "emit/cuda/kernels.h"
+
 #include <map>
 #include <set>
 
-#include "emit/cuda/cuda_kernel.h"
+#include "emit/cuda/points.h"
+#include "emit/target_file.h"
+#include "plan/cuda/packs.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/index/ranges.h"
@@ -14,9 +16,9 @@ namespace {
 // Prints the three passes over a tile: the other way round for loads, along the lanes, the other way round for stores.
 class TilePrinter {
 public:
-  TilePrinter(Printer &printer, Names &names, const PlanNode &loop, const Crossing &crossing)
-      : printer_(printer), names_(names), loop_(loop), other_(crossing.other->axis), side_(crossing.side),
-        lanes_(printer.plan), column_(names.claim("column")), row_(names.claim("row")), i_(names.claim("i")) {
+  TilePrinter(KernelText &out, const PlanNode &loop, const Crossing &crossing)
+      : printer_(out.printer), names_(out.names), loop_(loop), other_(crossing.other->axis), side_(crossing.side),
+        lanes_(out.plan()), column_(names_.claim("column")), row_(names_.claim("row")), i_(names_.claim("i")) {
     for (const PlanNode &node : loop_.body)
       collect(node);
   }
@@ -41,12 +43,9 @@ public:
       out.add("__syncthreads();");
     }
     printer_.held = places_;
-    Lines body;
-    std::swap(body, printer_.lines);
-    printer_.list(loop_.body);
-    std::swap(body, printer_.lines);
+    const std::string body = printer_.captured([&] { printer_.list(loop_.body); });
     printer_.held.clear();
-    pass(lane, lane_first, other, other_first, body.text());
+    pass(lane, lane_first, other, other_first, body);
     if (!stores_.empty()) {
       out.add("__syncthreads();");
       pass(other, other_first, lane, lane_first, stores_);
@@ -102,43 +101,41 @@ private:
 
 } // namespace
 
-void CudaKernel::tiled_phase(const Nest &chain, const Crossing &crossing) {
-  const PlanNode &loop = *chain.back();
-  const std::string side = std::to_string(crossing.side);
-  TilePrinter tiles(printer_, names_, loop, crossing);
+KernelLaunch crosswise_kernel(KernelText &out, const Phase &phase) {
+  Printer &printer = out.printer;
+  const Nest items = items_of(out.plan(), phase);
+  const Crossing crosswise = *crossing(out.plan(), items);
+  const PlanNode &loop = *items.back();
+  const std::string side = std::to_string(crosswise.side);
+  TilePrinter tiles(out, loop, crosswise);
   std::map<AxisId, std::string> names, firsts, ends, counts;
   std::string prepare, origins;
-  for (const PlanNode *node : {crossing.other, &loop}) {
+  for (const PlanNode *node : {crosswise.other, &loop}) {
     const AxisId axis = node->axis;
-    names[axis] = printer_.axis_name(axis);
-    ends[axis] = at_least(code_of(printer_.range(*node).end), binding::kAdd);
-    firsts[axis] = names_.claim(names[axis], "_first");
-    counts[axis] = names_.claim(names[axis], "_tiles");
-    const std::string &count = counts[axis], tile = names_.claim(names[axis], "_tile");
-    prepare +=
-        "const int64_t " + count + " = " + spelling().helper("ceil_div") + "(" + ends[axis] + ", " + side + ");\n";
+    names[axis] = printer.axis_name(axis);
+    ends[axis] = at_least(code_of(printer.range(*node).end), binding::kAdd);
+    firsts[axis] = out.names.claim(names[axis], "_first");
+    counts[axis] = out.names.claim(names[axis], "_tiles");
+    const std::string &count = counts[axis], tile = out.names.claim(names[axis], "_tile");
+    prepare += "const int64_t " + count + " = " + out.helper("ceil_div") + "(" + ends[axis] + ", " + side + ");\n";
     origins += "const Index " + firsts[axis] + " = " + tile + " * " + side + ";\n";
-    printer_.set_part(axis, {"0", count});
-    printer_.rename_axis(axis, tile);
+    printer.set_part(axis, {"0", count});
+    printer.rename_axis(axis, tile);
   }
-  Launch launch{items_text(chain)};
-  Lines decoded;
-  std::swap(decoded, printer_.lines);
-  decode(chain, "item");
-  std::swap(decoded, printer_.lines);
+  const std::string blocks = points_text(printer, items),
+                    decoded = printer.captured([&] { decode(out, items, "item"); });
   for (const auto &[axis, count] : counts)
-    if (mentions_word(decoded.text(), count)) // not that of the outermost loop
-      out().add("const Index " + count + " = Index((" + ends[axis] + " + " + std::to_string(crossing.side - 1) +
-                ") / " + side + ");");
-  out().add("const Index item = Index(blockIdx.x);");
-  out().append(decoded.text() + origins);
-  printer_.clear_parts();
+    if (mentions_word(decoded, count)) // not that of the outermost loop
+      out.add("const Index " + count + " = Index((" + ends[axis] + " + " + std::to_string(crosswise.side - 1) + ") / " +
+              side + ");");
+  out.add("const Index item = Index(blockIdx.x);");
+  out.append(decoded + origins);
+  printer.clear_parts();
   for (const auto &[axis, name] : names)
-    printer_.rename_axis(axis, name);
-  const AxisId other = crossing.other->axis;
+    printer.rename_axis(axis, name);
+  const AxisId other = crosswise.other->axis;
   tiles.print(firsts[loop.axis], ends[loop.axis], firsts[other], ends[other]);
-  launch.prepare = prepare;
-  finish(launch);
+  return {.blocks = blocks, .prepare = prepare};
 }
 
 } // namespace kgen
