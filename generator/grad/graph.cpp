@@ -49,6 +49,7 @@ AxisSet Graph::axes_of(const Node &n) const {
   case Kind::operand:
   case Kind::carried:
   case Kind::handed:
+  case Kind::looped:
     return n.axes;
   case Kind::index:
     return AxisSet::of(n.axis);

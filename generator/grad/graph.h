@@ -70,8 +70,8 @@ struct Node {
 };
 
 // So many rounds, each of which hands values on to the next one: for (int r = 0; r < rounds; ++r), or from the last one
-// to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside. Where no
-// number says how many rounds there are, `count` does. Unless it is made of parameters, no value of theirs can be kept.
+// to the first. Its body is what `next` is made of: element by element, and sums, means and extremes. Where no number
+// says how many rounds there are, `count` does. Unless it is made of parameters, no value of theirs can be kept.
 struct Loop {
   struct Variable {
     std::string name; // that is wished
@@ -84,7 +84,7 @@ struct Loop {
   bool backwards = false;
   NodeId round = kNoNode;
   std::vector<Variable> variables;
-  AxisSet lanes; // axes of all its values
+  AxisSet lanes; // axes of all that it hands on
   Place place;
 };
 
@@ -136,7 +136,7 @@ public:
   NodeId inside(Node node);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
-  // That there is a lane to sum; kNoNode where there always is one, or only sizes of whole axes tell.
+  // That there is a lane to sum; kNoNode where there always is one.
   NodeId some(AxisSet over, NodeId where);
   // The condition without what `some` asks, where the value is 0 anyway, and where these lanes exist.
   NodeId needed(NodeId condition, NodeId value);
@@ -224,7 +224,8 @@ private:
   bool says_some(NodeId condition, NodeId some) const;
   bool is_some(NodeId condition) const;
   bool is_any(NodeId condition) const;
-  AxisId asked_row(NodeId condition) const;
+  bool may_be_empty(AxisId axis) const;
+  AxisId asked_axis(NodeId condition) const;
   bool is_nothing(NodeId value, NodeId unless); // is it exactly 0 where `unless` does not hold?
   bool find_nothing(NodeId value, NodeId unless);
   NodeId without(NodeId condition, const std::function<bool(NodeId)> &part);

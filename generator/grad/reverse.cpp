@@ -98,19 +98,21 @@ private:
   void give(NodeId to, Part part, AxisSet lanes) {
     if (!active(to) || graph_.is_zero(part.value))
       return;
-    lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
-    const AxisSet over = lanes - graph_.axes(to);
-    if (!over.empty() && !in_loop_) // a loop adds up for each lane what is summed behind it
-      part = summed(part, over);
+    lanes |= graph_.axes(part.value) | graph_.axes(part.condition) | part.later;
+    const AxisSet over = lanes - graph_.axes(to), later = over & looped_;
+    part = summed(part, over - later);
+    part.later = later;
     part.condition = graph_.needed_of(part.condition, graph_.axes(to));
     parts_[static_cast<size_t>(to)].push_back(part);
   }
 
   // Where there are no lanes it is 0, whatever it is multiplied by later.
   Part summed(const Part &part, AxisSet over) {
+    if (over.empty())
+      return part;
     const bool differs = !(graph_.axes(part.condition) & over).empty();
     const NodeId where = differs ? part.condition : kNoNode, rest = differs ? kNoNode : part.condition;
-    return {graph_.both(rest, graph_.some(over, where)), graph_.sum(part.value, over, where)};
+    return {graph_.both(rest, graph_.some(over, where)), graph_.sum(part.value, over, where), part.later - over};
   }
 
   AxisSet lanes_of(const Node &n) const {
@@ -122,59 +124,105 @@ private:
     return out;
   }
 
+  // The gradient of what rounds find in a variable: of its own lanes, and of those that are summed behind the loop.
+  struct Returned {
+    size_t variable;
+    AxisSet later;
+    NodeId found;
+  };
+
   // The loop from its last round to its first: the gradients of what a round left give those of what it found, which
   // are handed on, and those of what it read from outside, which add up.
   void unwind(const Loop &loop) {
     const size_t before = graph_.size();
     place_ = loop.place;
+    std::vector<Returned> returned;
+    for (size_t v = 0; v < loop.variables.size(); ++v)
+      if (!parts_[static_cast<size_t>(loop.variables[v].result)].empty())
+        returned.push_back(returned_as(loop, v, {}));
+    if (returned.empty())
+      return;
+    const size_t given = returned.size();
+    auto outer = std::exchange(parts_, {});
+    do { // until no other ones come out
+      parts_.assign(outer.size(), {});
+      round_back(loop, returned);
+    } while (find_returned(loop, returned) && !trouble_);
     Loop back = loop;
     back.backwards = true;
     back.variables.clear();
-    bool any = false;
     std::vector<NodeId> of; // each variable's
-    for (const Loop::Variable &variable : loop.variables) {
-      if (!graph_.is_floating(variable.found))
-        continue;
-      const std::vector<Part> &parts = parts_[static_cast<size_t>(variable.result)];
-      any = any || !parts.empty();
-      const NodeId found = graph_.handed(variable.name, Type::f32, loop.lanes);
-      back.variables.push_back({variable.name, value_of(graph_, parts), found});
+    for (size_t i = 0; i < returned.size(); ++i) {
+      const auto &[v, later, found] = returned[i];
+      const Loop::Variable &variable = loop.variables[v];
+      const NodeId entry = i < given ? value_of(graph_, outer[static_cast<size_t>(variable.result)]) : graph_.number(0);
+      back.variables.push_back({variable.name, entry, found, value_of(graph_, parts_of(variable.found, later))});
       of.push_back(variable.entry);
     }
-    if (!any)
-      return;
-    auto outer = std::exchange(parts_, std::vector<std::vector<Part>>(parts_.size()));
-    round_back(loop, back);
-    for (NodeId id : graph_.outside_of(loop))
-      if (const NodeId share = value_of(graph_, parts_[static_cast<size_t>(id)]); !graph_.is_zero(share)) {
-        const NodeId found = graph_.handed(name_of(id), Type::f32, loop.lanes);
-        back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
-        of.push_back(id);
-      }
+    add_shares(loop, back, of);
     parts_ = std::move(outer);
     graph_.add_loop(back);
     for (size_t i = 0; i < of.size(); ++i)
-      give(of[i], {kNoNode, back.variables[i].result}, back.lanes);
+      give(of[i], {kNoNode, back.variables[i].result}, graph_.axes(back.variables[i].found));
     for (size_t made = before; made < graph_.size(); ++made)
       out_.places.emplace(static_cast<NodeId>(made), loop.place);
   }
 
+  Returned returned_as(const Loop &loop, size_t v, AxisSet later) {
+    const Loop::Variable &variable = loop.variables[v];
+    return {v, later, graph_.handed(variable.name, Type::f32, graph_.axes(variable.found) | later)};
+  }
+
   // One round of it.
-  void round_back(const Loop &loop, Loop &back) {
-    in_loop_ = true;
-    size_t at = 0;
-    for (const Loop::Variable &variable : loop.variables)
-      if (graph_.is_floating(variable.found))
-        give(variable.next, {kNoNode, back.variables[at++].found}, loop.lanes);
+  void round_back(const Loop &loop, const std::vector<Returned> &returned) {
+    looped_ = loop.lanes;
+    for (const auto &[v, later, found] : returned)
+      give(loop.variables[v].next, {kNoNode, found}, graph_.axes(found));
     const std::vector<NodeId> body = graph_.body_of(loop);
     for (auto id = body.rbegin(); id != body.rend() && !trouble_; ++id)
       if (graph_.node(*id).kind != Kind::handed && !parts_[static_cast<size_t>(*id)].empty())
         visit(*id);
-    at = 0;
-    for (const Loop::Variable &variable : loop.variables)
-      if (graph_.is_floating(variable.found))
-        back.variables[at++].next = value_of(graph_, parts_[static_cast<size_t>(variable.found)]);
-    in_loop_ = false;
+    looped_ = {};
+  }
+
+  bool find_returned(const Loop &loop, std::vector<Returned> &returned) {
+    const size_t known = returned.size();
+    for (size_t v = 0; v < loop.variables.size(); ++v)
+      for (const Part &part : parts_[static_cast<size_t>(loop.variables[v].found)])
+        if (std::none_of(returned.begin(), returned.end(),
+                         [&](const Returned &r) { return r.variable == v && r.later == part.later; }))
+          returned.push_back(returned_as(loop, v, part.later));
+    return returned.size() != known;
+  }
+
+  // What comes out of all rounds for what they read.
+  void add_shares(const Loop &loop, Loop &back, std::vector<NodeId> &of) {
+    for (NodeId id : graph_.outside_of(loop))
+      for (AxisSet later : laters(id)) {
+        const NodeId share = value_of(graph_, parts_of(id, later));
+        if (graph_.is_zero(share))
+          continue;
+        const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(id) | later);
+        back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
+        of.push_back(id);
+      }
+  }
+
+  // Which lanes parts of a node leave for later, each set once.
+  std::vector<AxisSet> laters(NodeId id) const {
+    std::vector<AxisSet> out;
+    for (const Part &part : parts_[static_cast<size_t>(id)])
+      if (std::find(out.begin(), out.end(), part.later) == out.end())
+        out.push_back(part.later);
+    return out;
+  }
+
+  std::vector<Part> parts_of(NodeId id, AxisSet later) const {
+    std::vector<Part> out;
+    for (const Part &part : parts_[static_cast<size_t>(id)])
+      if (part.later == later)
+        out.push_back(part);
+    return out;
   }
 
   // That of the forward kernel.
@@ -188,17 +236,19 @@ private:
     const size_t before = graph_.size();
     if (const auto found = trace_.places.find(id); found != trace_.places.end())
       place_ = found->second;
-    const Part part = joined(graph_, parts_[static_cast<size_t>(id)]);
-    if (const auto name = trace_.names.find(id); name != trace_.names.end())
-      out_.names.emplace(part.value, id);
-    if (still_.count(id) == 0)
-      propagate(id, n, part);
+    for (AxisSet later : laters(id)) {
+      const Part part = joined(graph_, parts_of(id, later));
+      if (const auto name = trace_.names.find(id); name != trace_.names.end())
+        out_.names.emplace(part.value, id);
+      if (still_.count(id) == 0)
+        propagate(id, n, part);
+    }
     for (size_t made = before; made < graph_.size(); ++made)
       out_.places.emplace(static_cast<NodeId>(made), place_);
   }
 
   void propagate(NodeId id, const Node &n, const Part &part) {
-    const AxisSet lanes = lanes_of(n);
+    const AxisSet lanes = lanes_of(n) | part.later;
     switch (n.kind) {
     case Kind::operand:
     case Kind::scalar:
@@ -246,17 +296,18 @@ private:
     }
   }
 
-  void operation(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+  void operation(NodeId id, const Node &n, Part part, AxisSet lanes) {
     // Rule "length": a root of a sum of squares has the gradient 0 at 0.
     if (n.op == Op::sqrt) {
       const Node sum = graph_.node(n.args[0]);
       if (sum.kind == Kind::fold && sum.monoid == Monoid::sum) {
         const Node square = graph_.node(sum.args[0]);
         if (square.kind == Kind::op && square.op == Op::mul && square.args[0] == square.args[1]) {
+          part = summed(part, part.later & sum.reduced);
           const NodeId condition = sum.args.size() > 1 ? graph_.both(part.condition, sum.args[1]) : part.condition;
           const NodeId away = graph_.compare(Op::ne, id, graph_.number(0));
           const NodeId value = graph_.mul(square.args[0], graph_.div(part.value, id));
-          return give(square.args[0], {graph_.both(condition, away), value}, lanes_of(sum));
+          return give(square.args[0], {graph_.both(condition, away), value}, lanes_of(sum) | part.later);
         }
       }
     }
@@ -297,9 +348,10 @@ private:
     return out;
   }
 
-  void fold(NodeId id, const Node &n, const Part &part) {
+  void fold(NodeId id, const Node &n, Part part) {
     const NodeId element = n.args[0], where = n.args.size() > 1 ? n.args[1] : kNoNode;
-    const AxisSet lanes = lanes_of(n);
+    part = summed(part, part.later & n.reduced); // they are not the lanes of the element
+    const AxisSet lanes = lanes_of(n) | part.later;
     Part own{graph_.both(part.condition, where), part.value};
     switch (n.monoid) {
     case Monoid::sum:
@@ -471,37 +523,10 @@ private:
   std::vector<std::vector<Part>> parts_;
   std::set<NodeId> still_;
   Place place_;
-  bool in_loop_ = false;
+  AxisSet looped_; // lanes of the loop whose round this is
 };
 
 } // namespace
-
-Part joined(Graph &graph, const std::vector<Part> &parts) {
-  std::vector<Part> groups;
-  for (const Part &part : parts) {
-    const auto group = std::find_if(groups.begin(), groups.end(),
-                                    [&](const Part &other) { return other.condition == part.condition; });
-    if (group == groups.end())
-      groups.push_back(part);
-    else
-      group->value = graph.add(group->value, part.value);
-  }
-  if (groups.size() == 1)
-    return groups[0];
-  if (groups.size() == 2) {
-    const NodeId first = graph.needed(groups[0].condition, groups[0].value);
-    const NodeId second = graph.needed(groups[1].condition, groups[1].value);
-    if (first != kNoNode && second != kNoNode && graph.opposite(first, second)) // one of them holds
-      return {kNoNode, graph.choose(first, groups[0].value, groups[1].value)};
-  }
-  Part out{groups[0].condition, graph.number(0)};
-  for (const Part &group : groups) {
-    out.value = graph.add(out.value, graph.choose(group.condition, group.value, graph.number(0)));
-    if (&group != &groups[0])
-      out.condition = graph.either(out.condition, group.condition);
-  }
-  return out;
-}
 
 std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradient &gradient) {
   using Places = std::vector<std::pair<AxisId, NodeId>>;
@@ -536,15 +561,6 @@ std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradi
     return false;
   });
   return out;
-}
-
-NodeId value_of(Graph &graph, const std::vector<Part> &parts) {
-  if (parts.empty())
-    return graph.number(0);
-  const bool alike =
-      std::all_of(parts.begin(), parts.end(), [&](const Part &part) { return part.condition == parts[0].condition; });
-  const Part part = joined(graph, parts);
-  return alike ? graph.choose(part.condition, part.value, graph.number(0)) : part.value;
 }
 
 Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,

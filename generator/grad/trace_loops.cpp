@@ -27,9 +27,10 @@ bool assigned_in(const Kernel &kernel, const std::vector<Stmt> &list, std::set<V
   return true;
 }
 
-bool stays_in_loop(const Node &n) {
-  return n.kind == Kind::at || n.kind == Kind::fold || n.kind == Kind::scan || n.kind == Kind::looped ||
-         n.kind == Kind::inside;
+// What a loop that stays one has no text for: reads at other places, scans (of which a product is made, too), loops.
+bool cannot_stay(const Node &n) {
+  return n.kind == Kind::at || n.kind == Kind::scan || n.kind == Kind::looped || n.kind == Kind::inside ||
+         (n.kind == Kind::fold && n.monoid == Monoid::product);
 }
 
 } // namespace
@@ -142,28 +143,27 @@ NodeId Tracer::in_round(const Counter &counter, NodeId round) {
   return graph_.op(Op::add, {counter.first, times}, type);
 }
 
-// Until it is known which variables a round changes, and along which axes they differ.
+// Traced again until it is known which variables a round changes, and along which axes each of them differs.
 std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter &counter,
                                                 const std::set<VarId> &assigned) {
   const Held before = held_;
   std::vector<VarId> handed;
-  AxisSet lanes;
+  std::map<VarId, AxisSet> axes;
   for (VarId v : assigned)
     if (before.count(v) != 0) {
       handed.push_back(v);
-      lanes |= graph_.axes(before.at(v));
+      axes[v] = graph_.axes(before.at(v)) | graph_.axes(counter.count);
     }
   while (!handed.empty()) {
     Loop loop;
     loop.rounds = counter.rounds;
     loop.count = counter.count;
     loop.round = graph_.round(counter.type);
-    loop.lanes = lanes | graph_.axes(counter.count);
     loop.place = stmt.place;
     held_ = before;
     held_[counter.var] = in_round(counter, loop.round);
     for (VarId v : handed) {
-      const NodeId entry = before.at(v), found = graph_.handed(kernel_.vars[v].name, graph_.node(entry).type, lanes);
+      const NodeId entry = before.at(v), found = graph_.handed(kernel_.vars[v].name, graph_.node(entry).type, axes.at(v));
       loop.variables.push_back({kernel_.vars[v].name, entry, found});
       held_[v] = found;
     }
@@ -171,21 +171,21 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
     if (trouble_ || too_long_ || take_leaving().loop != kNoNode)
       return std::nullopt;
     std::vector<VarId> changed;
-    AxisSet wider = loop.lanes;
+    bool wider = false;
     for (size_t i = 0; i < handed.size(); ++i) {
-      loop.variables[i].next = held_.at(handed[i]);
-      wider |= graph_.axes(loop.variables[i].next);
-      if (loop.variables[i].next != loop.variables[i].found)
+      const NodeId next = loop.variables[i].next = held_.at(handed[i]);
+      AxisSet &known = axes.at(handed[i]);
+      wider = wider || !known.contains(graph_.axes(next));
+      loop.lanes |= known |= graph_.axes(next);
+      if (next != loop.variables[i].found)
         changed.push_back(handed[i]);
     }
-    if (changed == handed && wider == loop.lanes) {
+    if (changed == handed && !wider) {
       const std::vector<NodeId> body = graph_.body_of(loop);
-      const bool good =
-          std::none_of(body.begin(), body.end(), [&](NodeId id) { return stays_in_loop(graph_.node(id)); });
+      const bool good = std::none_of(body.begin(), body.end(), [&](NodeId id) { return cannot_stay(graph_.node(id)); });
       return good ? std::optional(KeptLoop{loop, handed}) : std::nullopt;
     }
     handed = changed;
-    lanes = wider;
   }
   return std::nullopt;
 }
