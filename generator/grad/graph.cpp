@@ -188,6 +188,8 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
     if (op == Op::div && is_number(args[1], 1))
       return args[0];
   }
+  if (op == Op::pow && (is_number(args[1], 0) || is_number(args[1], 1))) // Rule "powers": pow(x, 1) is x
+    return is_number(args[1], 0) ? number(1) : args[0];
   if (args.size() == 2 && is_integer(from)) {
     if (const auto known = known_comparison(op, args[0], args[1]))
       return *known;

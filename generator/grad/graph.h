@@ -138,9 +138,10 @@ public:
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
   // That there is a lane to sum; kNoNode where there always is one.
   NodeId some(AxisSet over, NodeId where);
-  // The condition without what `some` asks, where the value is 0 anyway, and where these lanes exist.
+  // The condition without what `some` asks, where the value is 0 anyway, and where these lanes exist. What comes of the
+  // value has the axes `ends`: where a whole one is empty, there is nothing that it could come to.
   NodeId needed(NodeId condition, NodeId value);
-  NodeId needed_of(NodeId condition, AxisSet lanes);
+  NodeId needed_of(NodeId condition, AxisSet lanes, AxisSet ends);
   NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
   NodeId scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive);
   NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
@@ -228,6 +229,7 @@ private:
   AxisId asked_axis(NodeId condition) const;
   bool is_nothing(NodeId value, NodeId unless); // is it exactly 0 where `unless` does not hold?
   bool find_nothing(NodeId value, NodeId unless);
+  bool fails_with(NodeId value, NodeId unless);
   NodeId without(NodeId condition, const std::function<bool(NodeId)> &part);
   AxisSet own_axes(NodeId value, NodeId where) const;
 
@@ -245,7 +247,8 @@ private:
     double times;
   };
   std::vector<Logarithm> logarithms_;
-  std::map<std::pair<NodeId, NodeId>, bool> nothing_; // of values and conditions
+  std::map<std::pair<NodeId, NodeId>, bool> nothing_;  // of values and conditions
+  std::map<std::pair<NodeId, AxisId>, bool> hangs_on_; // of values, whether they ask for all of an axis
 };
 
 } // namespace kgen::grad

@@ -122,7 +122,7 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
     for (size_t i = 0; i < n.args.size(); ++i)
       if (n.powers[i] > 0 && nothing(n.args[i]))
         is = true;
-      else if (n.powers[i] < 0 || node(n.args[i]).may_fail)
+      else if ((n.powers[i] < 0 || node(n.args[i]).may_fail) && fails_with(n.args[i], unless))
         return false;
     return is;
   }
@@ -135,6 +135,21 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
   default:
     return false;
   }
+}
+
+// Perhaps because such a condition does not hold? Whether a whole axis is empty is no matter of what does not ask.
+bool Graph::fails_with(NodeId value, NodeId unless) {
+  const AxisId whole = asked_axis(unless);
+  if (whole == kNone || is_ragged(whole))
+    return true;
+  const auto [known, is_new] = hangs_on_.try_emplace({value, whole}, false);
+  if (!is_new)
+    return known->second;
+  const Node &n = node(value);
+  const bool asks = n.reduced.contains(whole) || (n.kind == Kind::size && n.axis == whole);
+  const bool hangs =
+      asks || std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return fails_with(arg, unless); });
+  return hangs_on_[{value, whole}] = hangs;
 }
 
 NodeId Graph::without(NodeId condition, const std::function<bool(NodeId)> &part) {
@@ -152,10 +167,10 @@ NodeId Graph::needed(NodeId condition, NodeId value) {
   return without(condition, [&](NodeId part) { return is_some(part) && is_nothing(value, part); });
 }
 
-NodeId Graph::needed_of(NodeId condition, AxisSet lanes) {
+NodeId Graph::needed_of(NodeId condition, AxisSet lanes, AxisSet ends) {
   return without(condition, [&](NodeId part) {
     const AxisId axis = asked_axis(part);
-    return axis != kNone && lanes.contains(axis);
+    return axis != kNone && (lanes.contains(axis) || (ends.contains(axis) && !is_ragged(axis)));
   });
 }
 

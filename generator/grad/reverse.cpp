@@ -24,6 +24,7 @@ public:
   Gradients run(const std::vector<Seed> &seeds) {
     forward_ = static_cast<NodeId>(graph_.size());
     find_active();
+    find_ends();
     parts_.resize(static_cast<size_t>(forward_));
     std::vector<NodeId> roots;
     for (const Seed &seed : seeds)
@@ -73,6 +74,21 @@ private:
     }
   }
 
+  // The axes that all inputs have which a gradient of the node can come to.
+  void find_ends() {
+    ends_.assign(static_cast<size_t>(forward_), {});
+    for (NodeId id = 0; id < forward_; ++id) {
+      const Node &n = graph_.node(id);
+      AxisSet &ends = ends_[static_cast<size_t>(id)] = n.kind == Kind::operand ? n.axes : AxisSet();
+      bool first = true;
+      for (NodeId arg : n.args)
+        if (active(arg)) {
+          const AxisSet own = ends_[static_cast<size_t>(arg)];
+          ends = std::exchange(first, false) ? own : ends & own;
+        }
+    }
+  }
+
   void begin(const Seed &seed) {
     for (const Store &store : trace_.stores)
       if (store.output == seed.output)
@@ -102,7 +118,7 @@ private:
     const AxisSet over = lanes - graph_.axes(to), later = over & looped_;
     part = summed(part, over - later);
     part.later = later;
-    part.condition = graph_.needed_of(part.condition, graph_.axes(to));
+    part.condition = graph_.needed_of(part.condition, graph_.axes(to), ends_[static_cast<size_t>(to)]);
     parts_[static_cast<size_t>(to)].push_back(part);
   }
 
@@ -520,6 +536,7 @@ private:
   Gradients out_;
   NodeId forward_ = 0;
   std::vector<bool> active_;
+  std::vector<AxisSet> ends_;
   std::vector<std::vector<Part>> parts_;
   std::set<NodeId> still_;
   Place place_;

@@ -163,12 +163,14 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
     held_ = before;
     held_[counter.var] = in_round(counter, loop.round);
     for (VarId v : handed) {
-      const NodeId entry = before.at(v), found = graph_.handed(kernel_.vars[v].name, graph_.node(entry).type, axes.at(v));
+      const NodeId entry = before.at(v),
+                   found = graph_.handed(kernel_.vars[v].name, graph_.node(entry).type, axes.at(v));
       loop.variables.push_back({kernel_.vars[v].name, entry, found});
       held_[v] = found;
     }
     statements(stmt.body);
-    if (trouble_ || too_long_ || take_leaving().loop != kNoNode)
+    stays_ = take_leaving().loop == kNoNode;
+    if (trouble_ || too_long_ || !stays_)
       return std::nullopt;
     std::vector<VarId> changed;
     bool wider = false;
@@ -182,8 +184,8 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
     }
     if (changed == handed && !wider) {
       const std::vector<NodeId> body = graph_.body_of(loop);
-      const bool good = std::none_of(body.begin(), body.end(), [&](NodeId id) { return cannot_stay(graph_.node(id)); });
-      return good ? std::optional(KeptLoop{loop, handed}) : std::nullopt;
+      stays_ = std::none_of(body.begin(), body.end(), [&](NodeId id) { return cannot_stay(graph_.node(id)); });
+      return stays_ ? std::optional(KeptLoop{loop, handed}) : std::nullopt;
     }
     handed = changed;
   }
@@ -192,7 +194,8 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
 
 bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   std::set<VarId> assigned;
-  if (!steps_.empty() || !assigned_in(kernel_, stmt.body, assigned))
+  stays_ = steps_.empty() && assigned_in(kernel_, stmt.body, assigned);
+  if (!stays_)
     return false;
   const Held before = held_;
   const Trouble trouble = trouble_;

@@ -139,7 +139,8 @@ private:
   bool is_constant(NodeId id) const;
   NodeId in_round(const Counter &counter, NodeId round);
   NodeId cast_to(NodeId id, Type type);
-  static Unknown unknown_rounds(const Stmt &stmt);
+  Unknown unknown_rounds(const Stmt &stmt) const;
+  std::string parameter_in(ExprId id) const;
   struct KeptLoop {
     Loop loop;
     std::vector<VarId> vars; // of its variables
@@ -178,6 +179,7 @@ private:
   int left_ = 0;          // all lanes, by `continue` (1) or `break` (2)
   Leaving leaving_;       // some lanes
   bool too_long_ = false; // a loop whose rounds are not known, or too many
+  bool stays_ = true;     // may the last one stay a loop, as far as its body goes?
   size_t wasted_ = 0;     // nodes of such loops
   int unknowns_ = 0;
   NodeId perhaps_left_ = kNoNode; // those of the last statement
