@@ -83,7 +83,9 @@ public:
     RunResult first = interpret(forward_, input_, how);
     if (first.error.empty() && !all_finite(first))
       draw_positive(first, how);
-    finite_ = all_finite(first);
+    // Of one element alone differences and deviations are 0, where roots have a corner.
+    const bool alone = std::any_of(sizes.begin(), sizes.end(), [](const auto &size) { return size.second == 1; });
+    strict_ = all_finite(first) && !alone;
     if (!first.error.empty()) {
       trouble = first.error;
       return;
@@ -99,6 +101,10 @@ public:
           element(gradient, i) = std::isfinite(element(array, i)) ? unit() : 0;
         gradients_[name] = std::move(gradient);
       }
+    if (!some_finite()) {
+      trouble = "no output is a number at the inputs that were drawn; --seeds 20 draws more";
+      return;
+    }
     RunInput back;
     back.sizes = sizes;
     back.tables = input_.tables;
@@ -132,6 +138,15 @@ private:
         if (!std::isfinite(element(array, i)))
           return false;
     return true;
+  }
+
+  // Is there a gradient to begin with? None is given of what is no number.
+  bool some_finite() const {
+    bool any = false, given = false;
+    for (const auto &[name, gradient] : gradients_)
+      for (size_t i = 0; i < count(gradient); ++i)
+        any = true, given = given || element(gradient, i) != 0;
+    return given || !any;
   }
 
   // What has logarithms or roots may be no number but for inputs above 0.
@@ -233,9 +248,8 @@ private:
     const size_t most = static_cast<size_t>(most_elements_);
     const size_t step = most == 0 ? n : std::max<size_t>(1, (n + most - 1) / most);
     for (size_t i = 0; i < n && most > 0; ++i) {
-      // Where the kernel gives numbers, one that is no number is wrong.
       const bool number = std::isfinite(element(gradient, i));
-      if (number ? i % step != 0 : !finite_ || std::isinf(worst.error))
+      if (number ? i % step != 0 : !strict_ || std::isinf(worst.error))
         continue;
       std::vector<double> direction(n, 0);
       direction[i] = 1;
@@ -261,7 +275,7 @@ private:
   RunInput input_;
   const int64_t work_; // element operations of one run
   int64_t most_elements_ = kMostElements;
-  bool finite_ = true;   // all that the forward kernel gives
+  bool strict_ = true;   // a gradient that is no number is wrong: all that the forward kernel gives is one
   double magnitude_ = 0; // of the products that were added up last
   std::map<std::string, Array> gradients_;
 };

@@ -395,8 +395,10 @@ NodeId Graph::add(NodeId a, NodeId b) {
 }
 
 NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
-  if (is_zero(otherwise))
+  if (is_zero(otherwise)) {
+    then = known_where(condition, then);
     condition = needed(condition, then);
+  }
   if (condition == kNoNode || then == otherwise)
     return then;
   const Node c = node(condition);

@@ -196,6 +196,8 @@ private:
   Factors factors_of_product(NodeId id) const;
   NodeId product(Factors factors);
   void use_known(Factors &factors) const;
+  void know_masked(NodeId id);
+  NodeId known_where(NodeId condition, NodeId value);
   void use_means(Factors &factors);
   void use_logarithms(Factors &factors);
   void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
@@ -242,6 +244,11 @@ private:
   std::set<NodeId> held_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;
+  struct Masked { // value is condition ? quotient : 0, and that is divided / by, which is there / by under the
+                  // condition
+    NodeId condition, quotient, divided, there, by, value;
+  };
+  std::vector<Masked> masked_;
   struct Logarithm {
     NodeId log, of, sum; // sum is times * log(of) and other terms
     double times;

@@ -312,21 +312,40 @@ private:
     }
   }
 
-  void operation(NodeId id, const Node &n, Part part, AxisSet lanes) {
-    // Rule "length": a root of a sum of squares has the gradient 0 at 0.
-    if (n.op == Op::sqrt) {
-      const Node sum = graph_.node(n.args[0]);
-      if (sum.kind == Kind::fold && sum.monoid == Monoid::sum) {
-        const Node square = graph_.node(sum.args[0]);
-        if (square.kind == Kind::op && square.op == Op::mul && square.args[0] == square.args[1]) {
-          part = summed(part, part.later & sum.reduced);
-          const NodeId condition = sum.args.size() > 1 ? graph_.both(part.condition, sum.args[1]) : part.condition;
-          const NodeId away = graph_.compare(Op::ne, id, graph_.number(0));
-          const NodeId value = graph_.mul(square.args[0], graph_.div(part.value, id));
-          return give(square.args[0], {graph_.both(condition, away), value}, lanes_of(sum) | part.later);
-        }
-      }
-    }
+  // Rule "length": a root of a sum of squares has the gradient 0 at 0.
+  bool length(NodeId id, NodeId sum, Part part) {
+    std::vector<NodeId> squares;
+    if (!find_squares(sum, squares))
+      return false;
+    part.condition = graph_.both(part.condition, graph_.compare(Op::ne, id, graph_.number(0)));
+    part.value = graph_.div(part.value, id);
+    for (NodeId square : squares)
+      give_square(square, part);
+    return true;
+  }
+
+  // What is added up: squares, and sums of squares along axes.
+  bool find_squares(NodeId id, std::vector<NodeId> &out) const {
+    const Node &n = graph_.node(id);
+    if (n.kind == Kind::op && n.op == Op::add)
+      return find_squares(n.args[0], out) && find_squares(n.args[1], out);
+    out.push_back(id);
+    return is_square(n) || (n.kind == Kind::fold && n.monoid == Monoid::sum && is_square(graph_.node(n.args[0])));
+  }
+  static bool is_square(const Node &n) { return n.kind == Kind::op && n.op == Op::mul && n.args[0] == n.args[1]; }
+
+  void give_square(NodeId id, Part part) {
+    const Node n = graph_.node(id), square = is_square(n) ? n : graph_.node(n.args[0]);
+    part = summed(part, part.later & n.reduced);
+    const NodeId where = n.kind == Kind::fold && n.args.size() > 1 ? n.args[1] : kNoNode;
+    part.condition = graph_.both(part.condition, where);
+    part.value = graph_.mul(square.args[0], part.value);
+    give(square.args[0], part, lanes_of(n));
+  }
+
+  void operation(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
+    if (n.op == Op::sqrt && length(id, n.args[0], part))
+      return;
     for (size_t i = 0; i < n.args.size(); ++i) {
       if (!active(n.args[i]))
         continue;
@@ -544,41 +563,6 @@ private:
 };
 
 } // namespace
-
-std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradient &gradient) {
-  using Places = std::vector<std::pair<AxisId, NodeId>>;
-  std::map<Places, std::vector<Part>> by_place;
-  std::vector<InputGradient::Addition> out;
-  if (!gradient.whole.empty() || !gradient.slices.empty() || !gradient.additions.empty())
-    return out;
-  for (const InputGradient::Stored &stored : gradient.stored) {
-    std::vector<Part> &parts = by_place[stored.there.places];
-    if (parts.empty())
-      out.push_back(stored.there);
-    parts.push_back(stored.there.part);
-  }
-  const auto is_number = [&](NodeId id) { return graph.node(id).kind == Kind::number; };
-  const auto apart = [&](const Places &a, const Places &b) { // at some axis, by different numbers
-    return std::any_of(a.begin(), a.end(), [&](const auto &place) {
-      return is_number(place.second) && std::any_of(b.begin(), b.end(), [&](const auto &other) {
-               return other.first == place.first && is_number(other.second) && other.second != place.second;
-             });
-    });
-  };
-  for (size_t i = 0; i < out.size(); ++i)
-    for (size_t k = 0; k < i; ++k)
-      if (!apart(out[i].places, out[k].places))
-        return {};
-  for (InputGradient::Addition &one : out)
-    one.part = joined(graph, by_place.at(one.places));
-  std::sort(out.begin(), out.end(), [&](const auto &a, const auto &b) { // by their places
-    for (size_t i = 0; i < a.places.size() && i < b.places.size(); ++i)
-      if (a.places[i].second != b.places[i].second)
-        return graph.node(a.places[i].second).integer < graph.node(b.places[i].second).integer;
-    return false;
-  });
-  return out;
-}
 
 Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,
                   const ReverseOptions &options, Trouble &trouble) {

@@ -31,6 +31,8 @@ CASES = [
      {"x": [0, 6, 1, 3, -3], "d_y": [1, 1, 1, 1, 1]}, {"d_x": [20, 0, 11, 1, 0]}),
     ("the length of nothing has gradient 0", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = norm(x, N);\'',
      {"x": [[0, 0], [3, 4]], "d_y": [1, 1]}, {"d_x": [[0, 0], [0.6, 0.8]]}),
+    ("a length by two coordinates is nothing", 'inputs.a="f64[N]"\ninputs.b="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = sqrt(a * a + b * b);\'',
+     {"a": [0, 3], "b": [0, 4], "d_y": [1, 1]}, {"d_a": [0, 0.6], "d_b": [0, 0.8]}),
     ("a power of 0", 'inputs.x="f64[N]"\ninputs.p="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = pow(x, p);\'',
      {"x": [0, 0, 2], "p": [0, 2, 3], "d_y": [1, 1, 1]}, {"d_x": [0, 0, 12], "d_p": [0, 0, 8 * np.log(2)]}),
     ("a branch that is not taken contributes 0, even where its slope is NaN",

@@ -217,6 +217,20 @@ TEST_CASE("nothing summed: a whole axis has lanes, unless its size says otherwis
   CHECK(g.needed_of(some, {}, {}) == some);
 }
 
+TEST_CASE("known where: e / s is y where m holds, if the forward kernel has computed y = m ? e / s : 0") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId mask = g.compare(Op::gt, m.w, g.number(0)), zero = g.number(0);
+  const NodeId exp = m.op(Op::exp, {m.x}), e = g.choose(mask, exp, zero), total = g.sum(e, m.n);
+  const NodeId quotient = m.op(Op::div, {e, total}), y = g.choose(mask, quotient, zero);
+  g.know_product(y);
+  CHECK(g.choose(mask, quotient, zero) == y);
+  CHECK(g.choose(mask, g.mul(m.s, quotient), zero) == g.choose(mask, g.mul(m.s, y), zero));
+  CHECK(g.choose(mask, g.div(g.mul(m.s, exp), total), zero) == g.choose(mask, g.mul(m.s, y), zero));
+  CHECK(g.sum(g.mul(m.x, quotient), m.n, mask) == g.sum(g.mul(m.x, y), m.n, mask));
+  CHECK(g.sum(g.mul(m.x, quotient), m.n) != g.sum(g.mul(m.x, y), m.n)); // all lanes
+}
+
 TEST_CASE("powers: pow(x, 1) is x, and pow(x, 0) is 1") {
   Maths m;
   CHECK(m.op(Op::pow, {m.x, m.graph.number(1)}) == m.x);
