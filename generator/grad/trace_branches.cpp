@@ -88,7 +88,8 @@ Unknown Tracer::unknown_rounds(const Stmt &stmt) const {
   const std::string parameter = parameter_in(stmt.value);
   if (!parameter.empty() && !stays_)
     return {"this loop", stmt.place, "fix its rounds, at most " + most + ": -D " + parameter + "=..."};
-  return {"this loop", stmt.place, "give it a constant bound of at most " + most + " rounds, or write a scan"};
+  return {"this loop", stmt.place,
+          "give it a constant bound of at most " + most + " rounds, which `break` may leave, or write a scan"};
 }
 
 std::string Tracer::parameter_in(ExprId id) const {

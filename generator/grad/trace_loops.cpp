@@ -27,6 +27,14 @@ bool assigned_in(const Kernel &kernel, const std::vector<Stmt> &list, std::set<V
   return true;
 }
 
+// Is the loop around these left by `break`?
+bool leaves(const std::vector<Stmt> &list) {
+  return std::ranges::any_of(list, [](const Stmt &stmt) {
+    return stmt.kind == Stmt::Kind::leave ||
+           (stmt.kind == Stmt::Kind::branch && (leaves(stmt.body) || leaves(stmt.otherwise)));
+  });
+}
+
 // What a loop that stays one has no text for: reads at other places, scans (of which a product is made, too), loops.
 bool cannot_stay(const Node &n) {
   return n.kind == Kind::at || n.kind == Kind::scan || n.kind == Kind::looped || n.kind == Kind::inside ||
@@ -60,7 +68,7 @@ std::optional<Tracer::Counter> Tracer::counted(const Stmt &stmt) {
       return std::nullopt;
     out.last = held(out.var);
     if (asked.integer == 0)
-      return out.rounds > kFewRounds ? std::optional(out) : std::nullopt;
+      return out.rounds > (leaves(stmt.body) ? kFewLeftRounds : kFewRounds) ? std::optional(out) : std::nullopt;
     statement(stmt.step[0]);
     const std::optional<int64_t> next = now();
     if (!next || (out.rounds > 0 && *next - *at != out.step))
@@ -148,6 +156,7 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
                                                 const std::set<VarId> &assigned) {
   const Held before = held_;
   std::vector<VarId> handed;
+  AxisSet going = graph_.axes(counter.count); // axes of whether a lane has not left
   std::map<VarId, AxisSet> axes;
   for (VarId v : assigned)
     if (before.count(v) != 0) {
@@ -169,13 +178,15 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
       held_[v] = found;
     }
     statements(stmt.body);
-    stays_ = take_leaving().loop == kNoNode;
-    if (trouble_ || too_long_ || !stays_)
+    const NodeId left = take_leaving().loop;
+    if (trouble_ || too_long_)
       return std::nullopt;
+    for (size_t i = 0; i < handed.size(); ++i)
+      loop.variables[i].next = held_.at(handed[i]);
+    bool wider = left != kNoNode && hold_left(loop, left, going);
     std::vector<VarId> changed;
-    bool wider = false;
     for (size_t i = 0; i < handed.size(); ++i) {
-      const NodeId next = loop.variables[i].next = held_.at(handed[i]);
+      const NodeId next = loop.variables[i].next;
       AxisSet &known = axes.at(handed[i]);
       wider = wider || !known.contains(graph_.axes(next));
       loop.lanes |= known |= graph_.axes(next);
@@ -190,6 +201,17 @@ std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter 
     handed = changed;
   }
   return std::nullopt;
+}
+
+// What lanes that have left find, they hand on. Are there more axes than thought?
+bool Tracer::hold_left(Loop &loop, NodeId left, AxisSet &axes) {
+  const NodeId goes_on = graph_.handed("goes_on", Type::boolean, axes), other = graph_.no(left);
+  for (Loop::Variable &variable : loop.variables)
+    variable.next = graph_.choose(goes_on, variable.next, variable.found);
+  loop.variables.push_back({"goes_on", graph_.truth(true), goes_on, graph_.both(goes_on, other)});
+  const bool wider = !axes.contains(graph_.axes(left));
+  loop.lanes |= axes |= graph_.axes(left);
+  return wider;
 }
 
 bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
@@ -216,7 +238,8 @@ bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   if (counter->count != kNoNode && !is_constant(counter->count))
     kept->loop.unknown = unknown(counter->var, unknown_rounds(stmt));
   graph_.add_loop(kept->loop);
-  held_[counter->var] = counter->last;
+  const bool left = kept->loop.variables.size() > kept->vars.size();
+  held_[counter->var] = left ? unknown(counter->var, unknown_rounds(stmt)) : counter->last;
   for (size_t i = 0; i < kept->vars.size(); ++i) {
     const NodeId result = kept->loop.variables[i].result;
     held_[kept->vars[i]] = result;

@@ -11,6 +11,7 @@ namespace kgen::grad {
 
 constexpr int kMostRounds = 64;           // of a loop that is written out
 constexpr int64_t kFewRounds = 16;        // it is, where it has no more
+constexpr int64_t kFewLeftRounds = 2;     // or no more, and is left by `break`
 constexpr int64_t kMostKeptRounds = 4096; // of a loop that stays one, which may keep a value of each round
 constexpr size_t kMostNodes = 20000;
 
@@ -143,9 +144,10 @@ private:
   std::string parameter_in(ExprId id) const;
   struct KeptLoop {
     Loop loop;
-    std::vector<VarId> vars; // of its variables
+    std::vector<VarId> vars; // of its variables, but for the one that says whether a lane goes on
   };
   std::optional<KeptLoop> loop_of(const Stmt &stmt, const Counter &counter, const std::set<VarId> &assigned);
+  bool hold_left(Loop &loop, NodeId left, AxisSet &axes);
   // The round and all later ones. Each stands under the condition of the one before, so that counters stay numbers.
   void rounds(const Stmt &stmt, int round);
   void one_round(const Stmt &stmt, int round);

@@ -94,6 +94,15 @@ CASES = {
         X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) z = 0.5 * sin(z) + 0.25 * mean(z, N);\ny = z;", ["[100]"], []),
     "as many rounds as a value says, of linear steps with a mean": (
         'scalars.n = "i32"\n' + X + Y, "real z = x;\nfor (int i = 0; i < n; ++i) z = 0.5 * z + 0.25 * mean(z, N);\ny = z;", [], ["_kept"]),
+    "rounds that lanes leave": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) {\n  if (z > 10) break;\n  z = z * z + 0.3 + 0.1 * x;\n}\ny = z;",
+        ["bool goes_on = true;", "[100]"], []),
+    "few rounds that lanes leave behind": (
+        X + 'outputs.y = "f64[M]"\n', "real z = sum(x, N), t = 0;\nfor (int i = 0; i < 8; ++i) {\n  t += sin(z) * i;\n"
+        "  if (abs(t) > 1.5) break;\n  z = 0.5 * z + mean(x * z, N);\n}\ny = t;", ["bool goes_on = true;", "[8]"], []),
+    "rounds that are left and that are gone on with": (
+        "params.K = [20]\n" + X + Y, "real z = x;\nfor (int i = 0; i < K; ++i) {\n  if (z < 0.1) { z += 0.2 * x * x; continue; }\n"
+        "  if (z > 2) { z *= 2; break; }\n  z += 0.3 * sin(z);\n}\ny = z;", ["goes_on_kept[K]"], []),
     "more rounds than can be kept": (
         X + Y, "real z = x;\nfor (int i = 0; i < 5000; ++i) z = 0.999 * z + 0.001 * sin(x);\ny = z;", ["4999"], ["_kept"]),
 }
