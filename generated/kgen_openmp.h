@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 63
+#define KGEN_OPENMP_REVISION 64
 
 #include <cmath>
 #include <cstdint>
@@ -90,7 +90,8 @@
 #define KGEN_HAS_BASELINE 0
 #endif
 
-// Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and flags.
+// Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and
+// flags.
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #endif
@@ -101,15 +102,18 @@
 #if defined(__clang__)
 #define KGEN_BEGIN_SET
 #define KGEN_END_SET
+#define KGEN_AS_SET
 #define KGEN_BEGIN_TARGET(names) \
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
-// Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all rounds of
-// a loop store is asked before it.
-#define KGEN_BEGIN_SET          \
-  KGEN_PRAGMA(GCC push_options) \
-  KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops"))
+// Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all
+// rounds of a loop store is asked before it. The pragma does not reach members of class templates and
+// lambdas, which would then not be inlined: they are marked.
+#define KGEN_SET_OPTIONS "fp-contract=off", "peel-loops", "unswitch-loops"
+#define KGEN_OPTIMIZE(...) KGEN_PRAGMA(GCC optimize(__VA_ARGS__))
+#define KGEN_BEGIN_SET KGEN_PRAGMA(GCC push_options) KGEN_OPTIMIZE(KGEN_SET_OPTIONS)
+#define KGEN_AS_SET __attribute__((optimize(KGEN_SET_OPTIONS)))
 #define KGEN_END_SET KGEN_PRAGMA(GCC pop_options)
 #define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC target(names))
 #define KGEN_END_TARGET
@@ -638,7 +642,7 @@ KGEN_BEGIN_SET
 #endif
 
 #if !defined(IN_SET)
-#define IN_SET
+#define IN_SET KGEN_AS_SET
 #endif
 
 #if KGEN_SET_COMPILED && !defined(KGEN_OPENMP_BASELINE)
@@ -658,7 +662,7 @@ KGEN_BEGIN_SET
 KGEN_BEGIN_TARGET(KGEN_AVX2_TARGET)
 #endif
 #if !defined(IN_SET)
-#define IN_SET
+#define IN_SET KGEN_AS_SET
 #endif
 
 #if KGEN_SET_COMPILED && !defined(KGEN_OPENMP_AVX2)
@@ -678,7 +682,7 @@ KGEN_BEGIN_SET
 KGEN_BEGIN_TARGET(KGEN_AVX512_TARGET)
 #endif
 #if !defined(IN_SET)
-#define IN_SET
+#define IN_SET KGEN_AS_SET
 #endif
 
 #if KGEN_SET_COMPILED && !defined(KGEN_OPENMP_AVX512)

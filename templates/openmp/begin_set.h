@@ -12,5 +12,5 @@ KGEN_BEGIN_TARGET(KGEN_{{macro}}_TARGET)
 #endif
 {{/target}}
 #if !defined(IN_SET)
-#define IN_SET
+#define IN_SET KGEN_AS_SET
 #endif

@@ -27,7 +27,8 @@
 #define KGEN_HAS_BASELINE 0
 #endif
 
-// Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and flags.
+// Whether a product and a sum are one operation is said by whoever writes them, not left to compilers and
+// flags.
 #if defined(__clang__)
 #pragma clang fp contract(off)
 #endif
@@ -38,15 +39,18 @@
 #if defined(__clang__)
 #define KGEN_BEGIN_SET
 #define KGEN_END_SET
+#define KGEN_AS_SET
 #define KGEN_BEGIN_TARGET(names) \
   KGEN_PRAGMA(clang attribute push(__attribute__((target(names))), apply_to = function))
 #define KGEN_END_TARGET KGEN_PRAGMA(clang attribute pop)
 #else
-// Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all rounds of
-// a loop store is asked before it.
-#define KGEN_BEGIN_SET          \
-  KGEN_PRAGMA(GCC push_options) \
-  KGEN_PRAGMA(GCC optimize("fp-contract=off", "peel-loops", "unswitch-loops"))
+// Of what -O3 does to loops, two help where -O2 leaves them: short ones are unrolled, and which way all
+// rounds of a loop store is asked before it. The pragma does not reach members of class templates and
+// lambdas, which would then not be inlined: they are marked.
+#define KGEN_SET_OPTIONS "fp-contract=off", "peel-loops", "unswitch-loops"
+#define KGEN_OPTIMIZE(...) KGEN_PRAGMA(GCC optimize(__VA_ARGS__))
+#define KGEN_BEGIN_SET KGEN_PRAGMA(GCC push_options) KGEN_OPTIMIZE(KGEN_SET_OPTIONS)
+#define KGEN_AS_SET __attribute__((optimize(KGEN_SET_OPTIONS)))
 #define KGEN_END_SET KGEN_PRAGMA(GCC pop_options)
 #define KGEN_BEGIN_TARGET(names) KGEN_PRAGMA(GCC target(names))
 #define KGEN_END_TARGET
