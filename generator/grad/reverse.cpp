@@ -140,11 +140,17 @@ private:
     return out;
   }
 
-  // The gradient of what rounds find in a variable: of its own lanes, and of those that are summed behind the loop.
+  // The gradient of what rounds find in a variable: of its own lanes, and of those that are summed behind the loop. It
+  // need not differ along all of them.
   struct Returned {
     size_t variable;
     AxisSet later;
-    NodeId found;
+    NodeId entry, found;
+  };
+  // A variable of the loop that goes back: of which value the gradient is, in which lanes.
+  struct Of {
+    NodeId value;
+    AxisSet lanes;
   };
 
   // The loop from its last round to its first: the gradients of what a round left give those of what it found, which
@@ -155,45 +161,41 @@ private:
     std::vector<Returned> returned;
     for (size_t v = 0; v < loop.variables.size(); ++v)
       if (!parts_[static_cast<size_t>(loop.variables[v].result)].empty())
-        returned.push_back(returned_as(loop, v, {}));
+        add_returned(loop, v, {}, value_of(graph_, parts_[static_cast<size_t>(loop.variables[v].result)]), returned);
     if (returned.empty())
       return;
-    const size_t given = returned.size();
     auto outer = std::exchange(parts_, {});
     do { // until no other ones come out
       parts_.assign(outer.size(), {});
       round_back(loop, returned);
-    } while (find_returned(loop, returned) && !trouble_);
+    } while (!trouble_ && (find_returned(loop, returned) || widen(loop, returned)));
     Loop back = loop;
     back.backwards = true;
     back.variables.clear();
-    std::vector<NodeId> of; // each variable's
-    for (size_t i = 0; i < returned.size(); ++i) {
-      const auto &[v, later, found] = returned[i];
+    std::vector<Of> of; // each variable's
+    for (const auto &[v, later, entry, found] : returned) {
       const Loop::Variable &variable = loop.variables[v];
-      const NodeId entry = i < given ? value_of(graph_, outer[static_cast<size_t>(variable.result)]) : graph_.number(0);
       back.variables.push_back({variable.name, entry, found, value_of(graph_, parts_of(variable.found, later))});
-      of.push_back(variable.entry);
+      of.push_back({variable.entry, graph_.axes(variable.found) | later});
     }
     add_shares(loop, back, of);
     parts_ = std::move(outer);
     graph_.add_loop(back);
     for (size_t i = 0; i < of.size(); ++i)
-      give(of[i], {kNoNode, back.variables[i].result}, graph_.axes(back.variables[i].found));
+      give(of[i].value, {kNoNode, back.variables[i].result}, of[i].lanes);
     for (size_t made = before; made < graph_.size(); ++made)
       out_.places.emplace(static_cast<NodeId>(made), loop.place);
   }
 
-  Returned returned_as(const Loop &loop, size_t v, AxisSet later) {
-    const Loop::Variable &variable = loop.variables[v];
-    return {v, later, graph_.handed(variable.name, Type::f32, graph_.axes(variable.found) | later)};
+  void add_returned(const Loop &loop, size_t v, AxisSet later, NodeId entry, std::vector<Returned> &returned) {
+    returned.push_back({v, later, entry, graph_.handed(loop.variables[v].name, Type::f32, graph_.axes(entry))});
   }
 
   // One round of it.
   void round_back(const Loop &loop, const std::vector<Returned> &returned) {
     looped_ = loop.lanes;
-    for (const auto &[v, later, found] : returned)
-      give(loop.variables[v].next, {kNoNode, found}, graph_.axes(found));
+    for (const auto &[v, later, entry, found] : returned)
+      give(loop.variables[v].next, {kNoNode, found}, graph_.axes(loop.variables[v].found) | later);
     const std::vector<NodeId> body = graph_.body_of(loop);
     for (auto id = body.rbegin(); id != body.rend() && !trouble_; ++id)
       if (graph_.node(*id).kind != Kind::handed && !parts_[static_cast<size_t>(*id)].empty())
@@ -207,20 +209,34 @@ private:
       for (const Part &part : parts_[static_cast<size_t>(loop.variables[v].found)])
         if (std::none_of(returned.begin(), returned.end(),
                          [&](const Returned &r) { return r.variable == v && r.later == part.later; }))
-          returned.push_back(returned_as(loop, v, part.later));
+          add_returned(loop, v, part.later, graph_.number(0), returned);
     return returned.size() != known;
   }
 
+  // Does a round hand on what differs along more axes than what it finds?
+  bool widen(const Loop &loop, std::vector<Returned> &returned) {
+    bool any = false;
+    for (auto &[v, later, entry, found] : returned) {
+      const Loop::Variable &variable = loop.variables[v];
+      const AxisSet next = graph_.axes(value_of(graph_, parts_of(variable.found, later))), known = graph_.axes(found);
+      if (known.contains(next))
+        continue;
+      found = graph_.handed(variable.name, Type::f32, known | next);
+      any = true;
+    }
+    return any;
+  }
+
   // What comes out of all rounds for what they read.
-  void add_shares(const Loop &loop, Loop &back, std::vector<NodeId> &of) {
+  void add_shares(const Loop &loop, Loop &back, std::vector<Of> &of) {
     for (NodeId id : graph_.outside_of(loop))
       for (AxisSet later : laters(id)) {
         const NodeId share = value_of(graph_, parts_of(id, later));
         if (graph_.is_zero(share))
           continue;
-        const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(id) | later);
+        const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(share));
         back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
-        of.push_back(id);
+        of.push_back({id, graph_.axes(id) | later});
       }
   }
 

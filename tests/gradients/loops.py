@@ -94,6 +94,10 @@ CASES = {
         X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) z = 0.5 * sin(z) + 0.25 * mean(z, N);\ny = z;", ["[100]"], []),
     "as many rounds as a value says, of linear steps with a mean": (
         'scalars.n = "i32"\n' + X + Y, "real z = x;\nfor (int i = 0; i < n; ++i) z = 0.5 * z + 0.25 * mean(z, N);\ny = z;", [], ["_kept"]),
+    "values that rounds make of other axes, and shares that are alike along some": (
+        'params.K = [18]\ninputs.x = "f64[M, N]"\ninputs.w = "f64[N]"\ninputs.v = "f64[M]"\noutputs.y = "f64[M, N]"\n',
+        "real a = v, b = v;\nfor (int i = 0; i < K; ++i) {\n  a = sin(mean(0.1 * (i + 1) * w + x, M));\n"
+        "  b = 0.5 * v + 0.3 * mean(0.1 * (i + 1) * a + x, N);\n}\ny = a + b;", [], []),
     "rounds that lanes leave": (
         X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) {\n  if (z > 10) break;\n  z = z * z + 0.3 + 0.1 * x;\n}\ny = z;",
         ["bool goes_on = true;", "[100]"], []),
