@@ -12,7 +12,7 @@
 //   real p = exp(s - max(s, R));
 //   real sum_p = sum(p, R);
 //   real v_share = dot(d_o, v, D) - dot(d_o, o, D);
-//   d_q = scale * dot(k, p, v_share, R) / sum_p;
+//   d_q = size(R) > 0 ? scale * dot(k, p, v_share, R) / sum_p : 0;
 //   d_k = scale * sum(q * p * v_share / sum_p, S);
 //   d_v = sum(d_o * p / sum_p, S);
 //

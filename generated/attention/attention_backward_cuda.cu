@@ -99,7 +99,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
           const float v_share = sum_d_o_v[s_index * R + r] - sum_d_o_o[s_index];
           sum_k_p_v_share += to_value<T>(k[(bh * R + r) * kD + d]) * p[s_index * R + r] * v_share;
         }
-        d_q[(bh * S + s_index) * kD + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
+        d_q[(bh * S + s_index) * kD + d] =
+            to_stored<T>(int64_t(R) > 0 ? scale * sum_k_p_v_share / sum_p[s_index] : 0.0f);
       }
       __syncthreads();
     }
@@ -211,7 +212,8 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
             sum_k_p_v_share +=
                 to_value<T>(k[(bh * R + r) * kD + d]) * p[s_index * R + r] * v_share[s_index * R + r];
           }
-          d_q[(bh * S + s_index) * kD + d] = to_stored<T>(scale * sum_k_p_v_share / sum_p[s_index]);
+          d_q[(bh * S + s_index) * kD + d] =
+              to_stored<T>(int64_t(R) > 0 ? scale * sum_k_p_v_share / sum_p[s_index] : 0.0f);
         }
       }
       __syncthreads();

@@ -189,7 +189,9 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
                   IN_SET { sum_k_p_v_share = multiply_add(right, left, sum_k_p_v_share); },
               [=](int64_t s_index, int64_t d, auto active, auto sum_k_p_v_share) IN_SET {
                 store_around(&d_q[(bh * S + s_index) * kD + d], active,
-                             to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p[s_index])), around_caches);
+                             to_stored<T>(R > 0 ? quotient(scale * sum_k_p_v_share, sum_p[s_index])
+                                                : Lanes<float, kLanes32>(0.0f)),
+                             around_caches);
               });
         }
         for (int64_t r_first = 0; r_first < R; r_first += 384) {
@@ -290,7 +292,9 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
                   v_share, sum_k_p_v_share);
             }
             store_around(&d_q[(bh * S + s_index) * kD + d], active,
-                         to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)), around_caches);
+                         to_stored<T>(R > 0 ? quotient(scale * sum_k_p_v_share, sum_p_here)
+                                            : Lanes<float, kLanes32>(0.0f)),
+                         around_caches);
           });
         }
         for (int64_t r = 0; r < R; ++r) {
@@ -403,7 +407,8 @@ void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const St
                                v_share[s_index * R + r], sum_k_p_v_share);
             }
             store(&d_q[(bh * S + s_index) * kD + d], active,
-                  to_stored<T>(quotient(scale * sum_k_p_v_share, sum_p_here)));
+                  to_stored<T>(R > 0 ? quotient(scale * sum_k_p_v_share, sum_p_here)
+                                     : Lanes<float, kLanes32>(0.0f)));
           }
         });
       }

@@ -9,10 +9,7 @@
 
 // Each element, by named axes:
 //   bool kept = index(K) <= index(Q) && index(K) < length;
-//   real exp_x = exp(x - max(x, K, where(kept)));
-//   real e = kept ? exp_x : 0;
-//   real sum_e = sum(e, K, where(kept));
-//   d_x = kept ? (d_y - dot(d_y, e / sum_e, K, where(kept))) * exp_x / sum_e : 0;
+//   d_x = kept ? (d_y - dot(d_y, y, K, where(kept))) * y : 0;
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
 //   which is checked. bf16 and f16 are uint16_t.
@@ -36,10 +33,9 @@
 //   with other roundings, or answers with its error.
 // Workspace: memory for what is kept in between, as many bytes as ..._workspace says for the sizes (where a
 //   size is refused by itself, a status as a negative number), for one call at a time. Null: the function
-//   allocates it. For OpenMP fewer bytes, down to those for one thread, are taken too: fewer threads work
-//   then, and the bits are the same. For CUDA it lies at a multiple of 16 bytes, and what is in it does not
-//   matter; calls in two streams need two. What the function allocates is taken and given back in the stream:
-//   a graph captured from that cannot be the child of another.
+//   allocates it. For CUDA it lies at a multiple of 16 bytes, and what is in it does not matter; calls in two
+//   streams need two. What the function allocates is taken and given back in the stream: a graph captured
+//   from that cannot be the child of another.
 // Status: 0, or what is wrong with the arguments, checked before anything is written;
 //   softmax_masked_backward_error explains it.
 
@@ -77,28 +73,28 @@ extern "C" {
 #endif
 
 // Arguments; a function's name says what T is:
-//   x: T[B, H, Q, K]
 //   length: i32[B]
+//   y: T[B, H, Q, K]
 //   d_y: T[B, H, Q, K]
 //   d_x: T[B, H, Q, K]
 
-/* @function softmax_masked_backward_f32 args: in x f32 [B, H, Q, K]; in length i32 [B]; in d_y f32 [B, H, Q, K]; out d_x f32 [B, H, Q, K]; size B; size H; size Q; size K; workspace workspace; workspace_openmp workspace */
+/* @function softmax_masked_backward_f32 args: in length i32 [B]; in y f32 [B, H, Q, K]; in d_y f32 [B, H, Q, K]; out d_x f32 [B, H, Q, K]; size B; size H; size Q; size K; workspace workspace; workspace_openmp workspace */
 int64_t softmax_masked_backward_f32_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K);
-int softmax_masked_backward_f32_cuda(const float* x, const int32_t* length, const float* d_y, float* d_x,
+int softmax_masked_backward_f32_cuda(const int32_t* length, const float* y, const float* d_y, float* d_x,
                                      int64_t B, int64_t H, int64_t Q, int64_t K, void* workspace,
                                      int64_t workspace_bytes, void* stream);
 int64_t softmax_masked_backward_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K);
-int softmax_masked_backward_f32_openmp(const float* x, const int32_t* length, const float* d_y, float* d_x,
+int softmax_masked_backward_f32_openmp(const int32_t* length, const float* y, const float* d_y, float* d_x,
                                        int64_t B, int64_t H, int64_t Q, int64_t K, void* workspace,
                                        int64_t workspace_bytes);
 
-/* @function softmax_masked_backward_bf16 args: in x bf16 [B, H, Q, K]; in length i32 [B]; in d_y bf16 [B, H, Q, K]; out d_x bf16 [B, H, Q, K]; size B; size H; size Q; size K; workspace workspace; workspace_openmp workspace */
+/* @function softmax_masked_backward_bf16 args: in length i32 [B]; in y bf16 [B, H, Q, K]; in d_y bf16 [B, H, Q, K]; out d_x bf16 [B, H, Q, K]; size B; size H; size Q; size K; workspace workspace; workspace_openmp workspace */
 int64_t softmax_masked_backward_bf16_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K);
-int softmax_masked_backward_bf16_cuda(const uint16_t* x, const int32_t* length, const uint16_t* d_y,
+int softmax_masked_backward_bf16_cuda(const int32_t* length, const uint16_t* y, const uint16_t* d_y,
                                       uint16_t* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
                                       void* workspace, int64_t workspace_bytes, void* stream);
 int64_t softmax_masked_backward_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K);
-int softmax_masked_backward_bf16_openmp(const uint16_t* x, const int32_t* length, const uint16_t* d_y,
+int softmax_masked_backward_bf16_openmp(const int32_t* length, const uint16_t* y, const uint16_t* d_y,
                                         uint16_t* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
                                         void* workspace, int64_t workspace_bytes);
 
@@ -111,8 +107,8 @@ const char* softmax_masked_backward_openmp_instructions(void);
 // The arguments by name, so that no two sizes are swapped. Their overloads hide no C function.
 template <class T, auto* kCuda, auto* kOpenmp>
 struct softmax_masked_backward_arguments {
-  const T* x = nullptr;
   const int32_t* length = nullptr;
+  const T* y = nullptr;
   const T* d_y = nullptr;
   T* d_x = nullptr;
   int64_t B = 0, H = 0, Q = 0, K = 0;
@@ -120,10 +116,10 @@ struct softmax_masked_backward_arguments {
   int64_t workspace_bytes = 0;
 
   friend int softmax_masked_backward_cuda(const softmax_masked_backward_arguments& a, void* stream) {
-    return kCuda(a.x, a.length, a.d_y, a.d_x, a.B, a.H, a.Q, a.K, a.workspace, a.workspace_bytes, stream);
+    return kCuda(a.length, a.y, a.d_y, a.d_x, a.B, a.H, a.Q, a.K, a.workspace, a.workspace_bytes, stream);
   }
   friend int softmax_masked_backward_openmp(const softmax_masked_backward_arguments& a) {
-    return kOpenmp(a.x, a.length, a.d_y, a.d_x, a.B, a.H, a.Q, a.K, a.workspace, a.workspace_bytes);
+    return kOpenmp(a.length, a.y, a.d_y, a.d_x, a.B, a.H, a.Q, a.K, a.workspace, a.workspace_bytes);
   }
 };
 using softmax_masked_backward_f32_arguments =
@@ -144,14 +140,14 @@ static inline const char* softmax_masked_backward_error(int status) {
     case KGEN_WORKSPACE_SMALL: return "the workspace is too small";
     case KGEN_WORKSPACE_MISALIGNED: return "the workspace must lie at a multiple of 16 bytes";
     case KGEN_NO_MEMORY: return "there is not enough memory for the workspace";
-    case KGEN_TOO_LARGE | 1 << 8: return "x has more bytes than can be counted";
-    case KGEN_NULL | 1 << 8: return "x must not be null";
-    case KGEN_MISALIGNED | 1 << 8: return "x must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap x";
-    case KGEN_TOO_LARGE | 2 << 8: return "length has more bytes than can be counted";
-    case KGEN_NULL | 2 << 8: return "length must not be null";
-    case KGEN_MISALIGNED | 2 << 8: return "length must lie at a multiple of its element's size";
-    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap length";
+    case KGEN_TOO_LARGE | 1 << 8: return "length has more bytes than can be counted";
+    case KGEN_NULL | 1 << 8: return "length must not be null";
+    case KGEN_MISALIGNED | 1 << 8: return "length must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 1 << 8: return "the workspace must not overlap length";
+    case KGEN_TOO_LARGE | 2 << 8: return "y has more bytes than can be counted";
+    case KGEN_NULL | 2 << 8: return "y must not be null";
+    case KGEN_MISALIGNED | 2 << 8: return "y must lie at a multiple of its element's size";
+    case KGEN_WORKSPACE_OVERLAP | 2 << 8: return "the workspace must not overlap y";
     case KGEN_TOO_LARGE | 3 << 8: return "d_y has more bytes than can be counted";
     case KGEN_NULL | 3 << 8: return "d_y must not be null";
     case KGEN_MISALIGNED | 3 << 8: return "d_y must lie at a multiple of its element's size";
@@ -164,8 +160,8 @@ static inline const char* softmax_masked_backward_error(int status) {
     case KGEN_NEGATIVE_SIZE | 6 << 8: return "H must not be negative";
     case KGEN_NEGATIVE_SIZE | 7 << 8: return "Q must not be negative";
     case KGEN_NEGATIVE_SIZE | 8 << 8: return "K must not be negative";
-    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "d_x must not overlap x";
-    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "d_x must not overlap length";
+    case KGEN_OVERLAP | 4 << 8 | 1 << 18: return "d_x must not overlap length";
+    case KGEN_OVERLAP | 4 << 8 | 2 << 18: return "d_x must not overlap y";
     case KGEN_OVERLAP | 4 << 8 | 3 << 18: return "d_x must not overlap d_y";
     default: return "unknown status";
   }

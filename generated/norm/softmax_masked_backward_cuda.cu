@@ -3,14 +3,13 @@
 // softmax_masked_backward: The gradient of softmax_masked by x, given that of y
 //
 // Plan of softmax_masked_backward_f32: part of a block, or several, by length, for each of B, H, Q,
-//   neighbours along K; what fits of x, d_y is read once and stays in shared memory.
+//   neighbours along K; what fits of y, d_y is read once and stays in shared memory.
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
-// Operations: 2 * K * Q * H * B each of add, sub, mul, div; K * Q * H * B each of max, exp.
+// Operations: K * Q * H * B each of add, sub; 2 * K * Q * H * B of mul.
 
 #include "softmax_masked_backward.h"
 
-#include <cmath>
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
@@ -26,21 +25,21 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 template <class T>
 struct SoftmaxMaskedBackwardWorkspace {
-  int64_t greatest_x_slots, bytes = 0;
+  int64_t sum_d_y_y_slots, bytes = 0;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    greatest_x_slots = reserve(bytes, RowShape(K, 1, B * H * Q, 2 * kBytes<T>, 128).slot_bytes, 1);
+    sum_d_y_y_slots = reserve(bytes, RowShape(K, 1, B * H * Q, 2 * kBytes<T>, 128).slot_bytes, 1);
   }
 };
 
 template <bool kWide, class Index, class T>
 __global__ void __launch_bounds__(512, 1)
-    softmax_masked_backward_kernel(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
+    softmax_masked_backward_kernel(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                    Stored<T>* d_x, Index B, Index H, Index Q, Index K, Index chunk,
                                    RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
   const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  Stored<T>* const y_kept = take<Stored<T>>(tile, chunk);
   Stored<T>* const d_y_kept = take<Stored<T>>(tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, K));
@@ -49,70 +48,38 @@ __global__ void __launch_bounds__(512, 1)
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
-    float greatest_x_own = -INFINITY;
+    float sum_d_y_y_own = 0.0f;
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
-      const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * H + h) * Q + q) * K + k_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[k_first - first], x_pack, remaining);
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Index k = k_first + (i < remaining ? i : remaining - 1);
-        const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        if (i < remaining && kept) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
-      }
-    }
-    float greatest_x = team.fold(greatest_x_own, Greatest());
-    float sum_e_own = 0.0f;
-    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
-         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
-#pragma unroll
-      for (int i = 0; i < 16 / kBytes<T>; ++i) {
-        const Index k = k_first + (i < remaining ? i : remaining - 1);
-        const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float exp_x = expf(to_value<T>(x_pack[i]) - greatest_x);
-        const float e = kept ? exp_x : 0.0f;
-        if (i < remaining && kept) sum_e_own += e;
-      }
-    }
-    float sum_e = team.fold(sum_e_own, Plus());
-    float sum_d_y_e_own = 0.0f;
-    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
-         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
-      const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
       const auto d_y_pack =
           load_pack<16 / kBytes<T>, 1, kWide>(&d_y[((b * H + h) * Q + q) * K + k_first], remaining);
       if (keeps) store_pack<kWide>(&d_y_kept[k_first - first], d_y_pack, remaining);
+      const auto y_pack =
+          load_pack<16 / kBytes<T>, 1, kWide>(&y[((b * H + h) * Q + q) * K + k_first], remaining);
+      if (keeps) store_pack<kWide>(&y_kept[k_first - first], y_pack, remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float exp_x = expf(to_value<T>(x_pack[i]) - greatest_x);
-        const float e = kept ? exp_x : 0.0f;
-        if (i < remaining && kept) sum_d_y_e_own += to_value<T>(d_y_pack[i]) * (e / sum_e);
+        if (i < remaining && kept) sum_d_y_y_own += to_value<T>(d_y_pack[i]) * to_value<T>(y_pack[i]);
       }
     }
-    float sum_d_y_e = team.fold(sum_d_y_e_own, Plus());
+    float sum_d_y_y = team.fold(sum_d_y_y_own, Plus());
     for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
          k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
       const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(
           keeps ? &d_y_kept[k_first - first] : &d_y[((b * H + h) * Q + q) * K + k_first], remaining);
+      const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(
+          keeps ? &y_kept[k_first - first] : &y[((b * H + h) * Q + q) * K + k_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> d_x_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
-        const float exp_x = expf(to_value<T>(x_pack[i]) - greatest_x);
-        d_x_pack[i] = to_stored<T>(kept ? (to_value<T>(d_y_pack[i]) - sum_d_y_e) * exp_x / sum_e : 0.0f);
+        d_x_pack[i] =
+            to_stored<T>(kept ? (to_value<T>(d_y_pack[i]) - sum_d_y_y) * to_value<T>(y_pack[i]) : 0.0f);
       }
       store_pack<kWide>(&d_x[((b * H + h) * Q + q) * K + k_first], d_x_pack, remaining);
     }
@@ -120,36 +87,36 @@ __global__ void __launch_bounds__(512, 1)
 }
 
 template <class Index, class T>
-cudaError_t softmax_masked_backward(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
+cudaError_t softmax_masked_backward(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                     Stored<T>* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
                                     const SoftmaxMaskedBackwardWorkspace<T>& space, char* workspace,
                                     cudaStream_t stream) {
-  const bool wide = aligned({x, d_y, d_x}) && K % (16 / kBytes<T>) == 0;
+  const bool wide = aligned({d_y, y, d_x}) && K % (16 / kBytes<T>) == 0;
   const RowShape shape(K, 1, B * H * Q, 2 * kBytes<T>, 128);
   return launch_rows(
       wide ? softmax_masked_backward_kernel<true, Index, T> : softmax_masked_backward_kernel<false, Index, T>,
-      shape, workspace + space.greatest_x_slots, stream, x, length, d_y, d_x, B, H, Q, K);
+      shape, workspace + space.sum_d_y_y_slots, stream, length, y, d_y, d_x, B, H, Q, K);
 }
 
 // Checks the arguments, then runs.
 template <class T>
-int launch_softmax_masked_backward(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
+int launch_softmax_masked_backward(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                    Stored<T>* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
                                    void* workspace, int64_t workspace_bytes, void* stream) {
   if (const int status = check_sizes({{5, B}, {6, H}, {7, Q}, {8, K}})) return status;
   const Array arrays[] = {
-      {1, x, {B, H, Q, K}}, {2, length, {B}}, {3, d_y, {B, H, Q, K}}, {4, d_x, {B, H, Q, K}}};
+      {1, length, {B}}, {2, y, {B, H, Q, K}}, {3, d_y, {B, H, Q, K}}, {4, d_x, {B, H, Q, K}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
-  const bool small = larger(B * H * Q * K, B) < 1073741824;
+  const bool small = larger(B, B * H * Q * K) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   const SoftmaxMaskedBackwardWorkspace<T> space(B, H, Q, K);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
       small
-          ? softmax_masked_backward<int32_t, T>(x, length, d_y, d_x, B, H, Q, K, space, memory.data, queue)
-          : softmax_masked_backward<int64_t, T>(x, length, d_y, d_x, B, H, Q, K, space, memory.data, queue));
+          ? softmax_masked_backward<int32_t, T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data, queue)
+          : softmax_masked_backward<int64_t, T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data, queue));
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -165,20 +132,20 @@ int64_t workspace_of_softmax_masked_backward(int64_t B, int64_t H, int64_t Q, in
 extern "C" int64_t softmax_masked_backward_f32_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
   return workspace_of_softmax_masked_backward<float>(B, H, Q, K);
 }
-extern "C" int softmax_masked_backward_f32_cuda(const float* x, const int32_t* length, const float* d_y,
+extern "C" int softmax_masked_backward_f32_cuda(const int32_t* length, const float* y, const float* d_y,
                                                 float* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
                                                 void* workspace, int64_t workspace_bytes, void* stream) {
-  return launch_softmax_masked_backward<float>(x, length, d_y, d_x, B, H, Q, K, workspace, workspace_bytes,
+  return launch_softmax_masked_backward<float>(length, y, d_y, d_x, B, H, Q, K, workspace, workspace_bytes,
                                                stream);
 }
 
 extern "C" int64_t softmax_masked_backward_bf16_cuda_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
   return workspace_of_softmax_masked_backward<BF16>(B, H, Q, K);
 }
-extern "C" int softmax_masked_backward_bf16_cuda(const uint16_t* x, const int32_t* length,
+extern "C" int softmax_masked_backward_bf16_cuda(const int32_t* length, const uint16_t* y,
                                                  const uint16_t* d_y, uint16_t* d_x, int64_t B, int64_t H,
                                                  int64_t Q, int64_t K, void* workspace,
                                                  int64_t workspace_bytes, void* stream) {
-  return launch_softmax_masked_backward<BF16>(x, length, d_y, d_x, B, H, Q, K, workspace, workspace_bytes,
+  return launch_softmax_masked_backward<BF16>(length, y, d_y, d_x, B, H, Q, K, workspace, workspace_bytes,
                                               stream);
 }

@@ -2,11 +2,14 @@
 //
 // softmax_masked_backward: The gradient of softmax_masked by x, given that of y
 //
-// Plan of softmax_masked_backward_f32: threads share B, H, Q, neighbours along K.
-// Kept by each worker: exp_x, e.
+// Phase 1 of softmax_masked_backward_f32: threads share B, H, Q, neighbours along K, where size(K) <= 524288.
+// Phase 2: threads share K_shares, B, H, Q, neighbours along K, unless size(K) <= 524288.
+// Phase 3: one thread computes sum_d_y_y, unless size(K) <= 524288.
+// Phase 4: threads share K_shares, B, H, Q, neighbours along K, unless size(K) <= 524288.
+// Through the workspace: sum_d_y_y, sum_d_y_y_part.
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
-// Operations: 2 * K * Q * H * B each of add, sub, mul, div; K * Q * H * B each of max, exp.
+// Operations: K * Q * H * B each of add, sub; 2 * K * Q * H * B of mul.
 // Where Q <= 15 && K <= 15: softmax_masked_backward_short_and_few takes neighbouring rows side by side, as
 //   such a row fills no vector.
 // Where K <= 15 && K <= Q: softmax_masked_backward_short takes neighbouring rows side by side, as such a row
@@ -16,8 +19,6 @@
 
 #if !defined(KGEN_SET)
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
-
-#include <cmath>
 
 #include "../kgen_openmp.h"
 #include "softmax_masked_backward_openmp.cpp"
@@ -34,21 +35,21 @@
 extern "C" int64_t softmax_masked_backward_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
   BY_SET(return workspace_of_softmax_masked_backward(B, H, Q, K))
 }
-extern "C" int softmax_masked_backward_f32_openmp(const float* x, const int32_t* length, const float* d_y,
+extern "C" int softmax_masked_backward_f32_openmp(const int32_t* length, const float* y, const float* d_y,
                                                   float* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
                                                   void* workspace, int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked_backward<float>(x, length, d_y, d_x, B, H, Q, K, workspace,
+  BY_SET(return launch_softmax_masked_backward<float>(length, y, d_y, d_x, B, H, Q, K, workspace,
                                                       workspace_bytes))
 }
 
 extern "C" int64_t softmax_masked_backward_bf16_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
   BY_SET(return workspace_of_softmax_masked_backward(B, H, Q, K))
 }
-extern "C" int softmax_masked_backward_bf16_openmp(const uint16_t* x, const int32_t* length,
+extern "C" int softmax_masked_backward_bf16_openmp(const int32_t* length, const uint16_t* y,
                                                    const uint16_t* d_y, uint16_t* d_x, int64_t B, int64_t H,
                                                    int64_t Q, int64_t K, void* workspace,
                                                    int64_t workspace_bytes) {
-  BY_SET(return launch_softmax_masked_backward<BF16>(x, length, d_y, d_x, B, H, Q, K, workspace,
+  BY_SET(return launch_softmax_masked_backward<BF16>(length, y, d_y, d_x, B, H, Q, K, workspace,
                                                      workspace_bytes))
 }
 
@@ -65,7 +66,7 @@ using namespace kgen_openmp::KGEN_SET;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.
 template <class T>
-void softmax_masked_backward_short_and_few(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
+void softmax_masked_backward_short_and_few(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                            Stored<T>* d_x, int64_t B, int64_t H, int64_t Q, int64_t K) {
   in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
     OMP(omp for collapse(2) schedule(static) nowait)
@@ -73,47 +74,26 @@ void softmax_masked_backward_short_and_few(const Stored<T>* x, const int32_t* le
       for (int64_t h_first = 0; h_first < H; h_first += 256) {
         for_lanes<kLanes32>(h_first, smaller(h_first + 256, H), [=](int64_t h, auto active) IN_SET {
           for (int64_t q = 0; q < Q; ++q) {
-            Lanes<float, kLanes32> greatest_x = -INFINITY;
-            // One pass along k: greatest_x.
+            Lanes<float, kLanes32> sum_d_y_y = 0.0f;
+            // One pass along k: sum_d_y_y.
             for (int64_t k = 0; k < K; ++k) {
               const bool kept = k <= q && k < int64_t(length[b]);
               if (kept) {
-                greatest_x = maximum(
-                    greatest_x, to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)));
-              }
-            }
-            Lanes<float, kLanes32> sum_e = 0.0f;
-            Lanes<float, kLanes32> exp_x[15] = {};
-            Lanes<float, kLanes32> e[15] = {};
-            // One pass along k: sum_e; fills exp_x and e.
-            for (int64_t k = 0; k < K; ++k) {
-              const auto exp_x_here =
-                  exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K * Q, active)) - greatest_x);
-              exp_x[k] = exp_x_here;
-              const bool kept = k <= q && k < int64_t(length[b]);
-              const auto e_here = kept ? exp_x_here : Lanes<float, kLanes32>(0.0f);
-              e[k] = e_here;
-              if (kept) sum_e += e_here;
-            }
-            Lanes<float, kLanes32> sum_d_y_e = 0.0f;
-            // One pass along k: sum_d_y_e.
-            for (int64_t k = 0; k < K; ++k) {
-              const bool kept = k <= q && k < int64_t(length[b]);
-              if (kept) {
-                sum_d_y_e =
-                    multiply_add(to_value<T>(load_every(&d_y[((b * H + h) * Q + q) * K + k], K * Q, active)),
-                                 e[k] / sum_e, sum_d_y_e);
+                sum_d_y_y = multiply_add(
+                    to_value<T>(load_every(&d_y[((b * H + h) * Q + q) * K + k], K * Q, active)),
+                    to_value<T>(load_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active)), sum_d_y_y);
               }
             }
             // One pass along k: fills d_x.
             for (int64_t k = 0; k < K; ++k) {
               const bool kept = k <= q && k < int64_t(length[b]);
-              store_every(&d_x[((b * H + h) * Q + q) * K + k], K * Q, active,
-                          to_stored<T>(kept ? (to_value<T>(load_every(&d_y[((b * H + h) * Q + q) * K + k],
-                                                                      K * Q, active)) -
-                                               sum_d_y_e) *
-                                                  exp_x[k] / sum_e
-                                            : Lanes<float, kLanes32>(0.0f)));
+              store_every(
+                  &d_x[((b * H + h) * Q + q) * K + k], K * Q, active,
+                  to_stored<T>(
+                      kept ? (to_value<T>(load_every(&d_y[((b * H + h) * Q + q) * K + k], K * Q, active)) -
+                              sum_d_y_y) *
+                                 to_value<T>(load_every(&y[((b * H + h) * Q + q) * K + k], K * Q, active))
+                           : Lanes<float, kLanes32>(0.0f)));
             }
           }
         });
@@ -124,7 +104,7 @@ void softmax_masked_backward_short_and_few(const Stored<T>* x, const int32_t* le
 
 // For K <= 15 && K <= Q: rows that fill no vector.
 template <class T>
-void softmax_masked_backward_short(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
+void softmax_masked_backward_short(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                    Stored<T>* d_x, int64_t B, int64_t H, int64_t Q, int64_t K) {
   in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
     OMP(omp for collapse(3) schedule(static) nowait)
@@ -132,41 +112,15 @@ void softmax_masked_backward_short(const Stored<T>* x, const int32_t* length, co
       for (int64_t h = 0; h < H; ++h) {
         for (int64_t q_first = 0; q_first < Q; q_first += 256) {
           for_lanes<kLanes32>(q_first, smaller(q_first + 256, Q), [=](int64_t q, auto active) IN_SET {
-            Lanes<float, kLanes32> greatest_x = -INFINITY;
-            // One pass along k: greatest_x.
+            Lanes<float, kLanes32> sum_d_y_y = 0.0f;
+            // One pass along k: sum_d_y_y.
             for (int64_t k = 0; k < K; ++k) {
               const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
               const auto chosen = active && kept;
               if (any_lane(chosen)) {
-                greatest_x = maximum(
-                    greatest_x,
-                    keep(chosen, to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)),
-                         -INFINITY));
-              }
-            }
-            Lanes<float, kLanes32> sum_e = 0.0f;
-            Lanes<float, kLanes32> exp_x[15] = {};
-            Lanes<float, kLanes32> e[15] = {};
-            // One pass along k: sum_e; fills exp_x and e.
-            for (int64_t k = 0; k < K; ++k) {
-              const auto exp_x_here =
-                  exp(to_value<T>(load_every(&x[((b * H + h) * Q + q) * K + k], K, active)) - greatest_x);
-              exp_x[k] = exp_x_here;
-              const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-              const auto e_here = choose(kept, exp_x_here, 0.0f);
-              e[k] = e_here;
-              const auto chosen = active && kept;
-              if (any_lane(chosen)) sum_e += keep(chosen, e_here, 0.0f);
-            }
-            Lanes<float, kLanes32> sum_d_y_e = 0.0f;
-            // One pass along k: sum_d_y_e.
-            for (int64_t k = 0; k < K; ++k) {
-              const auto kept = Positions<kLanes32>{q} >= k && k < int64_t(length[b]);
-              const auto chosen = active && kept;
-              if (any_lane(chosen)) {
-                add_product(sum_d_y_e, chosen,
+                add_product(sum_d_y_y, chosen,
                             to_value<T>(load_every(&d_y[((b * H + h) * Q + q) * K + k], K, active)),
-                            e[k] / sum_e);
+                            to_value<T>(load_every(&y[((b * H + h) * Q + q) * K + k], K, active)));
               }
             }
             // One pass along k: fills d_x.
@@ -176,8 +130,8 @@ void softmax_masked_backward_short(const Stored<T>* x, const int32_t* length, co
                   &d_x[((b * H + h) * Q + q) * K + k], K, active,
                   to_stored<T>(choose(
                       kept,
-                      (to_value<T>(load_every(&d_y[((b * H + h) * Q + q) * K + k], K, active)) - sum_d_y_e) *
-                          exp_x[k] / sum_e,
+                      (to_value<T>(load_every(&d_y[((b * H + h) * Q + q) * K + k], K, active)) - sum_d_y_y) *
+                          to_value<T>(load_every(&y[((b * H + h) * Q + q) * K + k], K, active)),
                       0.0f)));
             }
           });
@@ -189,119 +143,170 @@ void softmax_masked_backward_short(const Stored<T>* x, const int32_t* length, co
 
 // Where the intermediates lie in the workspace.
 struct SoftmaxMaskedBackwardWorkspace {
-  int64_t exp_x, e_per_b_h_q_k, threads, most_threads, thread_bytes = 0, bytes = 0;
+  int64_t sum_d_y_y_per_b_h_q, sum_d_y_y_part, bytes = 0;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    exp_x = reserve(thread_bytes, K, 4);
-    e_per_b_h_q_k = reserve(thread_bytes, K, 4);
-    threads = reserve(bytes, 1, thread_bytes);
-    most_threads = workers_for({B, H, Q});
+    const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, B * H * Q)), ceil_div(K, 16384)));
+    sum_d_y_y_per_b_h_q = reserve(bytes, B * H * Q, 4);
+    sum_d_y_y_part = reserve(bytes, K_shares * B * H * Q, 4);
     bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
 template <class T>
-void softmax_masked_backward(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y, Stored<T>* d_x,
+void softmax_masked_backward(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x,
                              int64_t B, int64_t H, int64_t Q, int64_t K,
-                             const SoftmaxMaskedBackwardWorkspace& space, char* workspace, int64_t threads) {
-  const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
-  in_team(product_of(B, H, Q, K) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
-    float* const exp_x = reinterpret_cast<float*>(mine + space.exp_x);
-    float* const e_per_b_h_q_k = reinterpret_cast<float*>(mine + space.e_per_b_h_q_k);
-    OMP(omp for collapse(3) schedule(static) nowait)
-    for (int64_t b = 0; b < B; ++b) {
-      for (int64_t h = 0; h < H; ++h) {
-        for (int64_t q = 0; q < Q; ++q) {
-          const int64_t q_ahead = K <= 65536 / kBytes<T> ? smaller(q + 1, Q - 1) : q;
-          const int32_t length_here = length[b];
-          // One pass along k: greatest_x.
-          Extreme<float, kLanes32> greatest_x_lanes = -INFINITY;
-          for_lanes<kLanes32>(0, K, [=, &greatest_x_lanes](int64_t k, auto active) IN_SET {
-            const auto kept = Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
-            const auto chosen = active && kept;
-            greatest_x_lanes = maximum(
-                greatest_x_lanes,
-                keep(chosen, to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)), -INFINITY));
-          });
-          float greatest_x = across(greatest_x_lanes, Greatest());
-          float sum_e = 0.0f;
-          // One pass along k: sum_e; fills exp_x and e_per_b_h_q_k.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_e_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                k_block, smaller(k_block + 4096, K), [=, &sum_e_lanes](int64_t k, auto active) IN_SET {
-                  prefetch(&x[((b * H + h) * Q + q_ahead) * K + k]);
-                  const auto exp_x_here =
-                      exp(to_value<T>(load(&x[((b * H + h) * Q + q) * K + k], active)) - greatest_x);
-                  store(&exp_x[k], active, exp_x_here);
+                             const SoftmaxMaskedBackwardWorkspace& space, char* workspace) {
+  const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, B * H * Q)), ceil_div(K, 16384)));
+  float* const sum_d_y_y_per_b_h_q = reinterpret_cast<float*>(workspace + space.sum_d_y_y_per_b_h_q);
+  float* const sum_d_y_y_part = reinterpret_cast<float*>(workspace + space.sum_d_y_y_part);
+  if (K <= 2097152 / kBytes<T>) {
+    // Each fold in one piece: a core finds in its cache again what it folds.
+    const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
+    in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(3) schedule(static) nowait)
+      for (int64_t b = 0; b < B; ++b) {
+        for (int64_t h = 0; h < H; ++h) {
+          for (int64_t q = 0; q < Q; ++q) {
+            const int64_t q_ahead = K <= 32768 / kBytes<T> ? smaller(q + 1, Q - 1) : q;
+            float sum_d_y_y = 0.0f;
+            const int32_t length_here = length[b];
+            // One pass along k: sum_d_y_y.
+            for (int64_t k_block = 0; k_block < K; k_block += 4096) {
+              Sum<float, kLanes32> sum_d_y_y_lanes = 0.0f;
+              for_lanes<kLanes32>(
+                  k_block, smaller(k_block + 4096, K), [=, &sum_d_y_y_lanes](int64_t k, auto active) IN_SET {
+                    const auto kept =
+                        Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
+                    const auto chosen = active && kept;
+                    add_product(sum_d_y_y_lanes, chosen,
+                                to_value<T>(load(&d_y[((b * H + h) * Q + q) * K + k], active)),
+                                to_value<T>(load(&y[((b * H + h) * Q + q) * K + k], active)));
+                  });
+              sum_d_y_y += across(sum_d_y_y_lanes, Plus());
+            }
+            // One pass along k: fills d_x.
+            for_lines<kLanes32>(
+                around_caches, &d_x[((b * H + h) * Q + q) * K], 0, K, [=](int64_t k, auto active) IN_SET {
+                  prefetch(&d_y[((b * H + h) * Q + q_ahead) * K + k]);
+                  prefetch(&y[((b * H + h) * Q + q_ahead) * K + k]);
                   const auto kept =
                       Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
-                  const auto e = choose(kept, exp_x_here, 0.0f);
-                  const auto chosen = active && kept;
-                  sum_e_lanes += keep(chosen, e, 0.0f);
-                  store(&e_per_b_h_q_k[k], active, choose(kept, exp_x_here, 0.0f));
+                  store_around(
+                      &d_x[((b * H + h) * Q + q) * K + k], active,
+                      to_stored<T>(choose(
+                          kept,
+                          (to_value<T>(load(&d_y[((b * H + h) * Q + q) * K + k], active)) - sum_d_y_y) *
+                              to_value<T>(load(&y[((b * H + h) * Q + q) * K + k], active)),
+                          0.0f)),
+                      around_caches);
                 });
-            sum_e += across(sum_e_lanes, Plus());
           }
-          float sum_d_y_e = 0.0f;
-          // One pass along k: sum_d_y_e.
-          for (int64_t k_block = 0; k_block < K; k_block += 4096) {
-            Sum<float, kLanes32> sum_d_y_e_lanes = 0.0f;
-            for_lanes<kLanes32>(
-                k_block, smaller(k_block + 4096, K), [=, &sum_d_y_e_lanes](int64_t k, auto active) IN_SET {
-                  const auto kept =
-                      Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
-                  const auto chosen = active && kept;
-                  add_product(sum_d_y_e_lanes, chosen,
-                              to_value<T>(load(&d_y[((b * H + h) * Q + q) * K + k], active)),
-                              quotient(load(&e_per_b_h_q_k[k], active), sum_e));
-                });
-            sum_d_y_e += across(sum_d_y_e_lanes, Plus());
-          }
-          // One pass along k: fills d_x.
-          for_lines<kLanes32>(
-              around_caches, &d_x[((b * H + h) * Q + q) * K], 0, K, [=](int64_t k, auto active) IN_SET {
-                const auto kept =
-                    Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
-                store_around(&d_x[((b * H + h) * Q + q) * K + k], active,
-                             to_stored<T>(choose(
-                                 kept,
-                                 quotient((to_value<T>(load(&d_y[((b * H + h) * Q + q) * K + k], active)) -
-                                           sum_d_y_e) *
-                                              load(&exp_x[k], active),
-                                          sum_e),
-                                 0.0f)),
-                             around_caches);
-              });
         }
       }
+      if (around_caches) finish_stores();
+    });
+  } else {
+    // Long folds and scans are cut in shares, so that several threads work on each.
+    in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(4) schedule(static) nowait)
+      for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t h = 0; h < H; ++h) {
+            for (int64_t q = 0; q < Q; ++q) {
+              float sum_d_y_y = 0.0f;
+              const int32_t length_here = length[b];
+              const int64_t k_begin = share_begin(k_share, K_shares, K, 64),
+                            k_end = share_begin(k_share + 1, K_shares, K, 64);
+              // One pass along this share of k: sum_d_y_y.
+              for (int64_t k_block = k_begin; k_block < k_end; k_block += 4096) {
+                Sum<float, kLanes32> sum_d_y_y_lanes = 0.0f;
+                for_lanes<kLanes32>(
+                    k_block, smaller(k_block + 4096, k_end),
+                    [=, &sum_d_y_y_lanes](int64_t k, auto active) IN_SET {
+                      const auto kept =
+                          Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
+                      const auto chosen = active && kept;
+                      add_product(sum_d_y_y_lanes, chosen,
+                                  to_value<T>(load(&d_y[((b * H + h) * Q + q) * K + k], active)),
+                                  to_value<T>(load(&y[((b * H + h) * Q + q) * K + k], active)));
+                    });
+                sum_d_y_y += across(sum_d_y_y_lanes, Plus());
+              }
+              sum_d_y_y_part[((k_share * B + b) * H + h) * Q + q] = sum_d_y_y;
+            }
+          }
+        }
+      }
+    });
+    for (int64_t b = 0; b < B; ++b) {
+      for (int64_t h = 0; h < H; ++h) {
+        for_lanes<kLanes32>(0, Q, [=](int64_t q, auto active) IN_SET {
+          Lanes<float, kLanes32> sum_d_y_y = 0.0f;
+          // Puts the shares together, in order: sum_d_y_y.
+          for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
+            sum_d_y_y += load(&sum_d_y_y_part[((k_share * B + b) * H + h) * Q + q], active);
+          }
+          store(&sum_d_y_y_per_b_h_q[(b * H + h) * Q + q], active, sum_d_y_y);
+        });
+      }
     }
-    if (around_caches) finish_stores();
-  });
+    const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
+    in_parallel(product_of(B, H, Q, K) > 16384, [&]() IN_SET {
+      OMP(omp for collapse(4) schedule(static) nowait)
+      for (int64_t k_share = 0; k_share < K_shares; ++k_share) {
+        for (int64_t b = 0; b < B; ++b) {
+          for (int64_t h = 0; h < H; ++h) {
+            for (int64_t q = 0; q < Q; ++q) {
+              const float sum_d_y_y = sum_d_y_y_per_b_h_q[(b * H + h) * Q + q];
+              const int32_t length_here = length[b];
+              const int64_t k_begin = share_begin(k_share, K_shares, K, 64),
+                            k_end = share_begin(k_share + 1, K_shares, K, 64);
+              // One pass along this share of k: fills d_x.
+              for_lines<kLanes32>(
+                  around_caches, &d_x[((b * H + h) * Q + q) * K + k_begin], k_begin, k_end,
+                  [=](int64_t k, auto active) IN_SET {
+                    const auto kept =
+                        Positions<kLanes32>{k} <= q && Positions<kLanes32>{k} < int64_t(length_here);
+                    store_around(
+                        &d_x[((b * H + h) * Q + q) * K + k], active,
+                        to_stored<T>(choose(
+                            kept,
+                            (to_value<T>(load(&d_y[((b * H + h) * Q + q) * K + k], active)) - sum_d_y_y) *
+                                to_value<T>(load(&y[((b * H + h) * Q + q) * K + k], active)),
+                            0.0f)),
+                        around_caches);
+                  });
+            }
+          }
+        }
+      }
+      if (around_caches) finish_stores();
+    });
+  }
 }
 
 // Checks the arguments, then runs.
 template <class T>
-int launch_softmax_masked_backward(const Stored<T>* x, const int32_t* length, const Stored<T>* d_y,
+int launch_softmax_masked_backward(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                    Stored<T>* d_x, int64_t B, int64_t H, int64_t Q, int64_t K,
                                    void* workspace, int64_t workspace_bytes) {
   if (const int status = check_sizes({{5, B}, {6, H}, {7, Q}, {8, K}})) return status;
   const Array arrays[] = {
-      {1, x, {B, H, Q, K}}, {2, length, {B}}, {3, d_y, {B, H, Q, K}}, {4, d_x, {B, H, Q, K}}};
+      {1, length, {B}}, {2, y, {B, H, Q, K}}, {3, d_y, {B, H, Q, K}}, {4, d_x, {B, H, Q, K}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   if (Q <= 15 && K <= 15) {
-    softmax_masked_backward_short_and_few<T>(x, length, d_y, d_x, B, H, Q, K);
+    softmax_masked_backward_short_and_few<T>(length, y, d_y, d_x, B, H, Q, K);
     return 0;
   }
   if (K <= 15 && K <= Q) {
-    softmax_masked_backward_short<T>(x, length, d_y, d_x, B, H, Q, K);
+    softmax_masked_backward_short<T>(length, y, d_y, d_x, B, H, Q, K);
     return 0;
   }
   const SoftmaxMaskedBackwardWorkspace space(B, H, Q, K);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
   if (memory.status != 0) return memory.status;
-  softmax_masked_backward<T>(x, length, d_y, d_x, B, H, Q, K, space, memory.data, memory.threads);
+  softmax_masked_backward<T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data);
   return 0;
 }
 
@@ -311,7 +316,7 @@ int64_t workspace_of_softmax_masked_backward(int64_t B, int64_t H, int64_t Q, in
   if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
   if (Q <= 15 && K <= 15) return 0;
   if (K <= 15 && K <= Q) return 0;
-  return bytes_of_team(SoftmaxMaskedBackwardWorkspace(B, H, Q, K));
+  return SoftmaxMaskedBackwardWorkspace(B, H, Q, K).bytes;
 }
 
 }  // namespace KGEN_SET

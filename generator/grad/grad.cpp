@@ -96,6 +96,8 @@ public:
     if (!check_names())
       return std::nullopt;
     find_prefix(bodies);
+    several_reals_ = std::any_of(variants.begin(), variants.end(),
+                                 [&](const Variant &variant) { return variant.real != variants[0].real; });
     std::optional<Document> first;
     size_t first_at = 0;
     // Choices for which fewer arrays are floating are left out.
@@ -492,7 +494,7 @@ private:
     const OperandDecl *decl = operand(name);
     const Place place = decl != nullptr ? decl->place : spec_.kernel_place;
     if (decl == nullptr)
-      output.type = variant.real == Type::f64 ? "f64" : "f32";
+      output.type = several_reals_ ? "real" : variant.real == Type::f64 ? "f64" : "f32";
     bool half = false;
     if (decl != nullptr)
       for (const TypeParam &type : spec_.types)
@@ -572,6 +574,7 @@ private:
   std::map<std::pair<std::string, std::string>, std::string> renamed_; // axes of arrays
   std::map<NodeId, std::string> given_; // gradients that may be null, by what they are called then
   std::string prefix_ = "d_";
+  bool several_reals_ = false; // choices of types have f32 and f64 for `real`
 };
 
 } // namespace

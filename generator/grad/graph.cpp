@@ -49,6 +49,7 @@ AxisSet Graph::axes_of(const Node &n) const {
   case Kind::operand:
   case Kind::carried:
   case Kind::handed:
+  case Kind::looped:
     return n.axes;
   case Kind::index:
     return AxisSet::of(n.axis);
@@ -187,6 +188,8 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
     if (op == Op::div && is_number(args[1], 1))
       return args[0];
   }
+  if (op == Op::pow && (is_number(args[1], 0) || is_number(args[1], 1))) // Rule "powers": pow(x, 1) is x
+    return is_number(args[1], 0) ? number(1) : args[0];
   if (args.size() == 2 && is_integer(from)) {
     if (const auto known = known_comparison(op, args[0], args[1]))
       return *known;
@@ -392,8 +395,10 @@ NodeId Graph::add(NodeId a, NodeId b) {
 }
 
 NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
-  if (is_zero(otherwise))
+  if (is_zero(otherwise)) {
+    then = known_where(condition, then);
     condition = needed(condition, then);
+  }
   if (condition == kNoNode || then == otherwise)
     return then;
   const Node c = node(condition);

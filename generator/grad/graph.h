@@ -70,8 +70,8 @@ struct Node {
 };
 
 // So many rounds, each of which hands values on to the next one: for (int r = 0; r < rounds; ++r), or from the last one
-// to the first. Its body is what `next` is made of; its folds, scans and reads at other places stand outside. Where no
-// number says how many rounds there are, `count` does. Unless it is made of parameters, no value of theirs can be kept.
+// to the first. Its body is what `next` is made of: element by element, and sums, means and extremes. Where no number
+// says how many rounds there are, `count` does. Unless it is made of parameters, no value of theirs can be kept.
 struct Loop {
   struct Variable {
     std::string name; // that is wished
@@ -84,7 +84,7 @@ struct Loop {
   bool backwards = false;
   NodeId round = kNoNode;
   std::vector<Variable> variables;
-  AxisSet lanes; // axes of all its values
+  AxisSet lanes; // axes of all that it hands on
   Place place;
 };
 
@@ -136,11 +136,12 @@ public:
   NodeId inside(Node node);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
-  // That there is a lane to sum; kNoNode where there always is one, or only sizes of whole axes tell.
+  // That there is a lane to sum; kNoNode where there always is one.
   NodeId some(AxisSet over, NodeId where);
-  // The condition without what `some` asks, where the value is 0 anyway, and where these lanes exist.
+  // The condition without what `some` asks, where the value is 0 anyway, and where these lanes exist. What comes of the
+  // value has the axes `ends`: where a whole one is empty, there is nothing that it could come to.
   NodeId needed(NodeId condition, NodeId value);
-  NodeId needed_of(NodeId condition, AxisSet lanes);
+  NodeId needed_of(NodeId condition, AxisSet lanes, AxisSet ends);
   NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
   NodeId scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive);
   NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
@@ -195,6 +196,8 @@ private:
   Factors factors_of_product(NodeId id) const;
   NodeId product(Factors factors);
   void use_known(Factors &factors) const;
+  void know_masked(NodeId id);
+  NodeId known_where(NodeId condition, NodeId value);
   void use_means(Factors &factors);
   void use_logarithms(Factors &factors);
   void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
@@ -224,9 +227,11 @@ private:
   bool says_some(NodeId condition, NodeId some) const;
   bool is_some(NodeId condition) const;
   bool is_any(NodeId condition) const;
-  AxisId asked_row(NodeId condition) const;
+  bool may_be_empty(AxisId axis) const;
+  AxisId asked_axis(NodeId condition) const;
   bool is_nothing(NodeId value, NodeId unless); // is it exactly 0 where `unless` does not hold?
   bool find_nothing(NodeId value, NodeId unless);
+  bool fails_with(NodeId value, NodeId unless);
   NodeId without(NodeId condition, const std::function<bool(NodeId)> &part);
   AxisSet own_axes(NodeId value, NodeId where) const;
 
@@ -239,12 +244,18 @@ private:
   std::set<NodeId> held_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;
+  struct Masked { // value is condition ? quotient : 0, and that is divided / by, which is there / by under the
+                  // condition
+    NodeId condition, quotient, divided, there, by, value;
+  };
+  std::vector<Masked> masked_;
   struct Logarithm {
     NodeId log, of, sum; // sum is times * log(of) and other terms
     double times;
   };
   std::vector<Logarithm> logarithms_;
-  std::map<std::pair<NodeId, NodeId>, bool> nothing_; // of values and conditions
+  std::map<std::pair<NodeId, NodeId>, bool> nothing_;  // of values and conditions
+  std::map<std::pair<NodeId, AxisId>, bool> hangs_on_; // of values, whether they ask for all of an axis
 };
 
 } // namespace kgen::grad

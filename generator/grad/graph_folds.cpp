@@ -112,7 +112,7 @@ NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
 }
 
 NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
-  value = real(value);
+  value = known_where(where, real(value));
   where = needed(where, value);
   if (over.empty())
     return choose(where, value, number(0));

@@ -9,6 +9,8 @@ using Kind = Node::Kind;
 
 void Graph::know_product(NodeId id) {
   const Node &n = node(id);
+  if (n.kind == Kind::choose && is_zero(n.args[2]))
+    return know_masked(id);
   if (n.kind != Kind::op || (n.op != Op::mul && n.op != Op::div) || !kgen::is_floating(n.type))
     return;
   Factors factors = factors_of(n.args[0]), more = factors_of(n.args[1]);
@@ -30,6 +32,39 @@ void Graph::use_known(Factors &factors) const {
           factors.powers.erase(factor);
       ++factors.powers[id];
     }
+}
+
+void Graph::know_masked(NodeId id) {
+  const Node n = node(id), quotient = node(n.args[1]);
+  if (quotient.kind != Kind::op || quotient.op != Op::div || !kgen::is_floating(quotient.type))
+    return;
+  const NodeId divided = quotient.args[0];
+  const Node e = node(divided);
+  const NodeId there = e.kind == Kind::choose && e.args[0] == n.args[0] ? e.args[1] : divided;
+  masked_.push_back({n.args[0], n.args[1], divided, there, quotient.args[1], id});
+}
+
+// Rule "known where": where m holds e / s is y, if the forward kernel has computed y = m ? e / s : 0.
+NodeId Graph::known_where(NodeId condition, NodeId value) {
+  for (const Masked &known : masked_) {
+    if (condition == kNoNode || !asks(condition, known.condition) || node(value).kind != Kind::product)
+      continue;
+    Factors factors = factors_of(value);
+    if (const auto found = factors.powers.find(known.quotient); found != factors.powers.end() && found->second == 1) {
+      factors.powers.erase(found);
+      ++factors.powers[known.value];
+    }
+    for (NodeId divided : {known.divided, known.there})
+      if (const auto found = factors.powers.find(divided); found != factors.powers.end() && found->second == 1 &&
+                                                           factors.powers.count(known.by) != 0 &&
+                                                           factors.powers[known.by] < 0) {
+        factors.powers.erase(found);
+        ++factors.powers[known.by];
+        ++factors.powers[known.value];
+      }
+    value = product(factors);
+  }
+  return value;
 }
 
 // Rule "mean": a sum over axes, divided by their sizes.

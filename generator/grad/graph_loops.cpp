@@ -76,6 +76,7 @@ void Graph::add_loop(Loop &loop) {
     n.which = static_cast<int>(loops_.size());
     n.integer = static_cast<int64_t>(v);
     n.type = node(loop.variables[v].found).type;
+    n.axes = axes(loop.variables[v].found);
     n.args = args;
     loop.variables[v].result = intern(n);
   }

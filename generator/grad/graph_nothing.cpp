@@ -56,17 +56,21 @@ NodeId Graph::some(AxisSet over, NodeId where) {
   const AxisSet differs = over & axes(where);
   NodeId out = differs.empty() ? where : fold(Monoid::any, where, differs, kNoNode, Type::boolean);
   for (AxisId id : (over - differs).list())
-    if (axis(id).ragged != kNone && !over.contains(axis(id).over))
+    if (may_be_empty(id) && !over.contains(axis(id).over))
       out = both(out, compare(Op::gt, size_of(id), integer(0)));
   return out;
 }
 
-// The axis whose rows such a condition asks to have elements.
-AxisId Graph::asked_row(NodeId condition) const {
+bool Graph::may_be_empty(AxisId id) const {
+  return axis(id).ragged != kNone || !axis(id).size.is_integer() || axis(id).size.value == 0;
+}
+
+// The axis that such a condition asks to have elements.
+AxisId Graph::asked_axis(NodeId condition) const {
   const Node &n = node(condition);
   const bool asks =
       n.kind == Kind::op && n.op == Op::gt && node(n.args[0]).kind == Kind::size && is_number(n.args[1], 0);
-  return asks && axis(node(n.args[0]).axis).ragged != kNone ? node(n.args[0]).axis : kNone;
+  return asks ? node(n.args[0]).axis : kNone;
 }
 
 // Does it ask whether there is a lane, or whether a place lies within an axis?
@@ -75,7 +79,7 @@ bool Graph::is_some(NodeId condition) const {
   if (n.kind == Kind::either)
     return is_some(n.args[0]) && is_some(n.args[1]);
   const bool bounds = n.kind == Kind::op && (n.op == Op::ge || n.op == Op::lt) && is_integer(node(n.args[0]).type);
-  return bounds || asked_row(condition) != kNone || is_any(condition);
+  return bounds || asked_axis(condition) != kNone || is_any(condition);
 }
 
 bool Graph::is_any(NodeId condition) const {
@@ -108,7 +112,7 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
   case Kind::fold: {
     if (n.monoid != Monoid::sum || !(axes(unless) & n.reduced).empty()) // asked of other lanes
       return false;
-    if (const AxisId row = asked_row(unless); row != kNone && n.reduced.contains(row))
+    if (const AxisId asks = asked_axis(unless); asks != kNone && n.reduced.contains(asks))
       return true;
     const bool same = n.args.size() > 1 && says_some(n.args[1], unless);
     return (same && n.reduced.contains(asked.reduced)) || nothing(n.args[0]);
@@ -118,7 +122,7 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
     for (size_t i = 0; i < n.args.size(); ++i)
       if (n.powers[i] > 0 && nothing(n.args[i]))
         is = true;
-      else if (n.powers[i] < 0 || node(n.args[i]).may_fail)
+      else if ((n.powers[i] < 0 || node(n.args[i]).may_fail) && fails_with(n.args[i], unless))
         return false;
     return is;
   }
@@ -131,6 +135,21 @@ bool Graph::find_nothing(NodeId value, NodeId unless) {
   default:
     return false;
   }
+}
+
+// Perhaps because such a condition does not hold? Whether a whole axis is empty is no matter of what does not ask.
+bool Graph::fails_with(NodeId value, NodeId unless) {
+  const AxisId whole = asked_axis(unless);
+  if (whole == kNone || is_ragged(whole))
+    return true;
+  const auto [known, is_new] = hangs_on_.try_emplace({value, whole}, false);
+  if (!is_new)
+    return known->second;
+  const Node &n = node(value);
+  const bool asks = n.reduced.contains(whole) || (n.kind == Kind::size && n.axis == whole);
+  const bool hangs =
+      asks || std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return fails_with(arg, unless); });
+  return hangs_on_[{value, whole}] = hangs;
 }
 
 NodeId Graph::without(NodeId condition, const std::function<bool(NodeId)> &part) {
@@ -148,10 +167,10 @@ NodeId Graph::needed(NodeId condition, NodeId value) {
   return without(condition, [&](NodeId part) { return is_some(part) && is_nothing(value, part); });
 }
 
-NodeId Graph::needed_of(NodeId condition, AxisSet lanes) {
+NodeId Graph::needed_of(NodeId condition, AxisSet lanes, AxisSet ends) {
   return without(condition, [&](NodeId part) {
-    const AxisId row = asked_row(part);
-    return row != kNone && lanes.contains(row);
+    const AxisId axis = asked_axis(part);
+    return axis != kNone && (lanes.contains(axis) || (ends.contains(axis) && !is_ragged(axis)));
   });
 }
 

@@ -9,7 +9,7 @@
 #include "body/library.h"
 #include "grad/absent.h"
 #include "grad/text.h"
-#include "ir/roles.h"
+#include "grad/words.h"
 #include "support/naming.h"
 #include "support/text.h"
 
@@ -20,13 +20,6 @@ using Kind = Node::Kind;
 
 constexpr size_t kWidth = 110;
 
-struct Noun {
-  Op op;
-  std::string_view name;
-};
-constexpr Noun kNouns[] = {{Op::add, "together"}, {Op::sub, "difference"}, {Op::mul, "product"}, {Op::div, "quotient"},
-                           {Op::exp, "exp"},      {Op::sqrt, "root"},      {Op::rsqrt, "scale"}, {Op::max, "larger"},
-                           {Op::min, "smaller"},  {Op::log, "log"},        {Op::tanh, "tanh"},   {Op::abs, "abs"}};
 constexpr size_t kLongestName = 28;
 
 struct LoopText {
@@ -277,14 +270,23 @@ private:
         text.names[id] = round_;
       else if (n.kind == Kind::handed)
         text.names.emplace(id, kept_.count(id) != 0 ? kept_.at(id) + "[" + round_ + "]" : "");
-      else if (count > 1 && !is_cheap(id))
+      else if ((count > 1 || says_more(text.loop, id)) && !is_cheap(id))
         text.values.insert(id);
     }
     std::swap(names_, text.names);
     names_.insert(text.names.begin(), text.names.end());
-    for (NodeId id : text.values)
-      names_[id] = name_for(id);
+    for (NodeId id : text.values) { // which another loop may have computed, too
+      std::string &name = in_rounds_[id];
+      name = names_[id] = name.empty() ? name_for(id) : name;
+    }
     std::swap(names_, text.names);
+  }
+
+  // Has a value of a round a name in the forward kernel, other than that of the variable that it is handed on in?
+  bool says_more(const Loop &loop, NodeId id) {
+    const bool named = trace_.names.count(id) != 0 || gradients_.names.count(id) != 0;
+    return named && absent_.read_by(id).empty() &&
+           std::none_of(loop.variables.begin(), loop.variables.end(), [&](const auto &v) { return v.next == id; });
   }
 
   // The name that it has in the forward kernel, or that it was given; else its role.
@@ -350,47 +352,6 @@ private:
     const std::string of = n.kind == Kind::fold ? description(n.args[0]) : n.args.empty() ? "" : operand(n.args[0]);
     const std::string name = first ? name_of_parts(word, of) : name_of_parts(of, word);
     return name.size() <= kLongestName ? name : word;
-  }
-
-  // By a name, which says what it gives: silu, sign.
-  static bool is_called(Op op) {
-    const auto &rows = body::builtins();
-    return std::any_of(rows.begin(), rows.end(), [&](const body::BuiltinRow &row) { return row.name == op_name(op); });
-  }
-
-  // And whether it stands before what it is of.
-  static std::pair<std::string, bool> word_of(const Node &n) {
-    switch (n.kind) {
-    case Kind::fold:
-      return {fold_word(n.monoid), true};
-    case Kind::scan:
-      return {"running", true};
-    case Kind::at:
-      return {"there", false};
-    case Kind::choose:
-      return {"chosen", true};
-    case Kind::both:
-    case Kind::either:
-    case Kind::inside:
-      return {"holds", true};
-    case Kind::product:
-      return {"scaled", false};
-    case Kind::sum:
-      return {"share", false};
-    case Kind::derivative:
-      return {"slope", true};
-    case Kind::op:
-      if (n.type == Type::boolean)
-        return {"holds", true};
-      for (const Noun &noun : kNouns)
-        if (noun.op == n.op)
-          return {std::string(noun.name), true};
-      if (is_called(n.op))
-        return {std::string(op_name(n.op)), true};
-      return {"value", true};
-    default:
-      return {"value", true};
-    }
   }
 
   // Lines are broken where an operator stands outside of most brackets.
@@ -583,8 +544,9 @@ private:
   Absent absent_;
   std::map<NodeId, std::string> names_;
   std::map<int, LoopText> loops_;
-  std::map<NodeId, std::string> kept_; // arrays of what rounds find in a variable
-  std::string round_;                  // the counter of all loops
+  std::map<NodeId, std::string> in_rounds_; // what rounds of any loop call it
+  std::map<NodeId, std::string> kept_;      // arrays of what rounds find in a variable
+  std::string round_;                       // the counter of all loops
 };
 
 } // namespace

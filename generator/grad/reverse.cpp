@@ -24,6 +24,7 @@ public:
   Gradients run(const std::vector<Seed> &seeds) {
     forward_ = static_cast<NodeId>(graph_.size());
     find_active();
+    find_ends();
     parts_.resize(static_cast<size_t>(forward_));
     std::vector<NodeId> roots;
     for (const Seed &seed : seeds)
@@ -73,6 +74,21 @@ private:
     }
   }
 
+  // The axes that all inputs have which a gradient of the node can come to.
+  void find_ends() {
+    ends_.assign(static_cast<size_t>(forward_), {});
+    for (NodeId id = 0; id < forward_; ++id) {
+      const Node &n = graph_.node(id);
+      AxisSet &ends = ends_[static_cast<size_t>(id)] = n.kind == Kind::operand ? n.axes : AxisSet();
+      bool first = true;
+      for (NodeId arg : n.args)
+        if (active(arg)) {
+          const AxisSet own = ends_[static_cast<size_t>(arg)];
+          ends = std::exchange(first, false) ? own : ends & own;
+        }
+    }
+  }
+
   void begin(const Seed &seed) {
     for (const Store &store : trace_.stores)
       if (store.output == seed.output)
@@ -98,19 +114,21 @@ private:
   void give(NodeId to, Part part, AxisSet lanes) {
     if (!active(to) || graph_.is_zero(part.value))
       return;
-    lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
-    const AxisSet over = lanes - graph_.axes(to);
-    if (!over.empty() && !in_loop_) // a loop adds up for each lane what is summed behind it
-      part = summed(part, over);
-    part.condition = graph_.needed_of(part.condition, graph_.axes(to));
+    lanes |= graph_.axes(part.value) | graph_.axes(part.condition) | part.later;
+    const AxisSet over = lanes - graph_.axes(to), later = over & looped_;
+    part = summed(part, over - later);
+    part.later = later;
+    part.condition = graph_.needed_of(part.condition, graph_.axes(to), ends_[static_cast<size_t>(to)]);
     parts_[static_cast<size_t>(to)].push_back(part);
   }
 
   // Where there are no lanes it is 0, whatever it is multiplied by later.
   Part summed(const Part &part, AxisSet over) {
+    if (over.empty())
+      return part;
     const bool differs = !(graph_.axes(part.condition) & over).empty();
     const NodeId where = differs ? part.condition : kNoNode, rest = differs ? kNoNode : part.condition;
-    return {graph_.both(rest, graph_.some(over, where)), graph_.sum(part.value, over, where)};
+    return {graph_.both(rest, graph_.some(over, where)), graph_.sum(part.value, over, where), part.later - over};
   }
 
   AxisSet lanes_of(const Node &n) const {
@@ -122,59 +140,121 @@ private:
     return out;
   }
 
+  // The gradient of what rounds find in a variable: of its own lanes, and of those that are summed behind the loop. It
+  // need not differ along all of them.
+  struct Returned {
+    size_t variable;
+    AxisSet later;
+    NodeId entry, found;
+  };
+  // A variable of the loop that goes back: of which value the gradient is, in which lanes.
+  struct Of {
+    NodeId value;
+    AxisSet lanes;
+  };
+
   // The loop from its last round to its first: the gradients of what a round left give those of what it found, which
   // are handed on, and those of what it read from outside, which add up.
   void unwind(const Loop &loop) {
     const size_t before = graph_.size();
     place_ = loop.place;
+    std::vector<Returned> returned;
+    for (size_t v = 0; v < loop.variables.size(); ++v)
+      if (!parts_[static_cast<size_t>(loop.variables[v].result)].empty())
+        add_returned(loop, v, {}, value_of(graph_, parts_[static_cast<size_t>(loop.variables[v].result)]), returned);
+    if (returned.empty())
+      return;
+    auto outer = std::exchange(parts_, {});
+    do { // until no other ones come out
+      parts_.assign(outer.size(), {});
+      round_back(loop, returned);
+    } while (!trouble_ && (find_returned(loop, returned) || widen(loop, returned)));
     Loop back = loop;
     back.backwards = true;
     back.variables.clear();
-    bool any = false;
-    std::vector<NodeId> of; // each variable's
-    for (const Loop::Variable &variable : loop.variables) {
-      if (!graph_.is_floating(variable.found))
-        continue;
-      const std::vector<Part> &parts = parts_[static_cast<size_t>(variable.result)];
-      any = any || !parts.empty();
-      const NodeId found = graph_.handed(variable.name, Type::f32, loop.lanes);
-      back.variables.push_back({variable.name, value_of(graph_, parts), found});
-      of.push_back(variable.entry);
+    std::vector<Of> of; // each variable's
+    for (const auto &[v, later, entry, found] : returned) {
+      const Loop::Variable &variable = loop.variables[v];
+      back.variables.push_back({variable.name, entry, found, value_of(graph_, parts_of(variable.found, later))});
+      of.push_back({variable.entry, graph_.axes(variable.found) | later});
     }
-    if (!any)
-      return;
-    auto outer = std::exchange(parts_, std::vector<std::vector<Part>>(parts_.size()));
-    round_back(loop, back);
-    for (NodeId id : graph_.outside_of(loop))
-      if (const NodeId share = value_of(graph_, parts_[static_cast<size_t>(id)]); !graph_.is_zero(share)) {
-        const NodeId found = graph_.handed(name_of(id), Type::f32, loop.lanes);
-        back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
-        of.push_back(id);
-      }
+    add_shares(loop, back, of);
     parts_ = std::move(outer);
     graph_.add_loop(back);
     for (size_t i = 0; i < of.size(); ++i)
-      give(of[i], {kNoNode, back.variables[i].result}, back.lanes);
+      give(of[i].value, {kNoNode, back.variables[i].result}, of[i].lanes);
     for (size_t made = before; made < graph_.size(); ++made)
       out_.places.emplace(static_cast<NodeId>(made), loop.place);
   }
 
+  void add_returned(const Loop &loop, size_t v, AxisSet later, NodeId entry, std::vector<Returned> &returned) {
+    returned.push_back({v, later, entry, graph_.handed(loop.variables[v].name, Type::f32, graph_.axes(entry))});
+  }
+
   // One round of it.
-  void round_back(const Loop &loop, Loop &back) {
-    in_loop_ = true;
-    size_t at = 0;
-    for (const Loop::Variable &variable : loop.variables)
-      if (graph_.is_floating(variable.found))
-        give(variable.next, {kNoNode, back.variables[at++].found}, loop.lanes);
+  void round_back(const Loop &loop, const std::vector<Returned> &returned) {
+    looped_ = loop.lanes;
+    for (const auto &[v, later, entry, found] : returned)
+      give(loop.variables[v].next, {kNoNode, found}, graph_.axes(loop.variables[v].found) | later);
     const std::vector<NodeId> body = graph_.body_of(loop);
     for (auto id = body.rbegin(); id != body.rend() && !trouble_; ++id)
       if (graph_.node(*id).kind != Kind::handed && !parts_[static_cast<size_t>(*id)].empty())
         visit(*id);
-    at = 0;
-    for (const Loop::Variable &variable : loop.variables)
-      if (graph_.is_floating(variable.found))
-        back.variables[at++].next = value_of(graph_, parts_[static_cast<size_t>(variable.found)]);
-    in_loop_ = false;
+    looped_ = {};
+  }
+
+  bool find_returned(const Loop &loop, std::vector<Returned> &returned) {
+    const size_t known = returned.size();
+    for (size_t v = 0; v < loop.variables.size(); ++v)
+      for (const Part &part : parts_[static_cast<size_t>(loop.variables[v].found)])
+        if (std::none_of(returned.begin(), returned.end(),
+                         [&](const Returned &r) { return r.variable == v && r.later == part.later; }))
+          add_returned(loop, v, part.later, graph_.number(0), returned);
+    return returned.size() != known;
+  }
+
+  // Does a round hand on what differs along more axes than what it finds?
+  bool widen(const Loop &loop, std::vector<Returned> &returned) {
+    bool any = false;
+    for (auto &[v, later, entry, found] : returned) {
+      const Loop::Variable &variable = loop.variables[v];
+      const AxisSet next = graph_.axes(value_of(graph_, parts_of(variable.found, later))), known = graph_.axes(found);
+      if (known.contains(next))
+        continue;
+      found = graph_.handed(variable.name, Type::f32, known | next);
+      any = true;
+    }
+    return any;
+  }
+
+  // What comes out of all rounds for what they read.
+  void add_shares(const Loop &loop, Loop &back, std::vector<Of> &of) {
+    for (NodeId id : graph_.outside_of(loop))
+      for (AxisSet later : laters(id)) {
+        const NodeId share = value_of(graph_, parts_of(id, later));
+        if (graph_.is_zero(share))
+          continue;
+        const NodeId found = graph_.handed(name_of(id), Type::f32, graph_.axes(share));
+        back.variables.push_back({graph_.node(found).name, graph_.number(0), found, graph_.add(found, share)});
+        of.push_back({id, graph_.axes(id) | later});
+      }
+  }
+
+  // Which lanes parts of a node leave for later, each set once.
+  std::vector<AxisSet> laters(NodeId id) const {
+    std::vector<AxisSet> out;
+    for (const Part &part : parts_[static_cast<size_t>(id)])
+      if (std::find(out.begin(), out.end(), part.later) == out.end())
+        out.push_back(part.later);
+    return out;
+  }
+
+  std::vector<Part> parts_of(NodeId id, AxisSet later) const {
+    std::vector<Part> out;
+    for (const Part &part : parts_[static_cast<size_t>(id)])
+      if (part.later == later)
+        out.push_back(part);
+    return out;
   }
 
   // That of the forward kernel.
@@ -188,17 +268,19 @@ private:
     const size_t before = graph_.size();
     if (const auto found = trace_.places.find(id); found != trace_.places.end())
       place_ = found->second;
-    const Part part = joined(graph_, parts_[static_cast<size_t>(id)]);
-    if (const auto name = trace_.names.find(id); name != trace_.names.end())
-      out_.names.emplace(part.value, id);
-    if (still_.count(id) == 0)
-      propagate(id, n, part);
+    for (AxisSet later : laters(id)) {
+      const Part part = joined(graph_, parts_of(id, later));
+      if (const auto name = trace_.names.find(id); name != trace_.names.end())
+        out_.names.emplace(part.value, id);
+      if (still_.count(id) == 0)
+        propagate(id, n, part);
+    }
     for (size_t made = before; made < graph_.size(); ++made)
       out_.places.emplace(static_cast<NodeId>(made), place_);
   }
 
   void propagate(NodeId id, const Node &n, const Part &part) {
-    const AxisSet lanes = lanes_of(n);
+    const AxisSet lanes = lanes_of(n) | part.later;
     switch (n.kind) {
     case Kind::operand:
     case Kind::scalar:
@@ -246,20 +328,40 @@ private:
     }
   }
 
+  // Rule "length": a root of a sum of squares has the gradient 0 at 0.
+  bool length(NodeId id, NodeId sum, Part part) {
+    std::vector<NodeId> squares;
+    if (!find_squares(sum, squares))
+      return false;
+    part.condition = graph_.both(part.condition, graph_.compare(Op::ne, id, graph_.number(0)));
+    part.value = graph_.div(part.value, id);
+    for (NodeId square : squares)
+      give_square(square, part);
+    return true;
+  }
+
+  // What is added up: squares, and sums of squares along axes.
+  bool find_squares(NodeId id, std::vector<NodeId> &out) const {
+    const Node &n = graph_.node(id);
+    if (n.kind == Kind::op && n.op == Op::add)
+      return find_squares(n.args[0], out) && find_squares(n.args[1], out);
+    out.push_back(id);
+    return is_square(n) || (n.kind == Kind::fold && n.monoid == Monoid::sum && is_square(graph_.node(n.args[0])));
+  }
+  static bool is_square(const Node &n) { return n.kind == Kind::op && n.op == Op::mul && n.args[0] == n.args[1]; }
+
+  void give_square(NodeId id, Part part) {
+    const Node n = graph_.node(id), square = is_square(n) ? n : graph_.node(n.args[0]);
+    part = summed(part, part.later & n.reduced);
+    const NodeId where = n.kind == Kind::fold && n.args.size() > 1 ? n.args[1] : kNoNode;
+    part.condition = graph_.both(part.condition, where);
+    part.value = graph_.mul(square.args[0], part.value);
+    give(square.args[0], part, lanes_of(n));
+  }
+
   void operation(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
-    // Rule "length": a root of a sum of squares has the gradient 0 at 0.
-    if (n.op == Op::sqrt) {
-      const Node sum = graph_.node(n.args[0]);
-      if (sum.kind == Kind::fold && sum.monoid == Monoid::sum) {
-        const Node square = graph_.node(sum.args[0]);
-        if (square.kind == Kind::op && square.op == Op::mul && square.args[0] == square.args[1]) {
-          const NodeId condition = sum.args.size() > 1 ? graph_.both(part.condition, sum.args[1]) : part.condition;
-          const NodeId away = graph_.compare(Op::ne, id, graph_.number(0));
-          const NodeId value = graph_.mul(square.args[0], graph_.div(part.value, id));
-          return give(square.args[0], {graph_.both(condition, away), value}, lanes_of(sum));
-        }
-      }
-    }
+    if (n.op == Op::sqrt && length(id, n.args[0], part))
+      return;
     for (size_t i = 0; i < n.args.size(); ++i) {
       if (!active(n.args[i]))
         continue;
@@ -297,9 +399,10 @@ private:
     return out;
   }
 
-  void fold(NodeId id, const Node &n, const Part &part) {
+  void fold(NodeId id, const Node &n, Part part) {
     const NodeId element = n.args[0], where = n.args.size() > 1 ? n.args[1] : kNoNode;
-    const AxisSet lanes = lanes_of(n);
+    part = summed(part, part.later & n.reduced); // they are not the lanes of the element
+    const AxisSet lanes = lanes_of(n) | part.later;
     Part own{graph_.both(part.condition, where), part.value};
     switch (n.monoid) {
     case Monoid::sum:
@@ -468,84 +571,14 @@ private:
   Gradients out_;
   NodeId forward_ = 0;
   std::vector<bool> active_;
+  std::vector<AxisSet> ends_;
   std::vector<std::vector<Part>> parts_;
   std::set<NodeId> still_;
   Place place_;
-  bool in_loop_ = false;
+  AxisSet looped_; // lanes of the loop whose round this is
 };
 
 } // namespace
-
-Part joined(Graph &graph, const std::vector<Part> &parts) {
-  std::vector<Part> groups;
-  for (const Part &part : parts) {
-    const auto group = std::find_if(groups.begin(), groups.end(),
-                                    [&](const Part &other) { return other.condition == part.condition; });
-    if (group == groups.end())
-      groups.push_back(part);
-    else
-      group->value = graph.add(group->value, part.value);
-  }
-  if (groups.size() == 1)
-    return groups[0];
-  if (groups.size() == 2) {
-    const NodeId first = graph.needed(groups[0].condition, groups[0].value);
-    const NodeId second = graph.needed(groups[1].condition, groups[1].value);
-    if (first != kNoNode && second != kNoNode && graph.opposite(first, second)) // one of them holds
-      return {kNoNode, graph.choose(first, groups[0].value, groups[1].value)};
-  }
-  Part out{groups[0].condition, graph.number(0)};
-  for (const Part &group : groups) {
-    out.value = graph.add(out.value, graph.choose(group.condition, group.value, graph.number(0)));
-    if (&group != &groups[0])
-      out.condition = graph.either(out.condition, group.condition);
-  }
-  return out;
-}
-
-std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradient &gradient) {
-  using Places = std::vector<std::pair<AxisId, NodeId>>;
-  std::map<Places, std::vector<Part>> by_place;
-  std::vector<InputGradient::Addition> out;
-  if (!gradient.whole.empty() || !gradient.slices.empty() || !gradient.additions.empty())
-    return out;
-  for (const InputGradient::Stored &stored : gradient.stored) {
-    std::vector<Part> &parts = by_place[stored.there.places];
-    if (parts.empty())
-      out.push_back(stored.there);
-    parts.push_back(stored.there.part);
-  }
-  const auto is_number = [&](NodeId id) { return graph.node(id).kind == Kind::number; };
-  const auto apart = [&](const Places &a, const Places &b) { // at some axis, by different numbers
-    return std::any_of(a.begin(), a.end(), [&](const auto &place) {
-      return is_number(place.second) && std::any_of(b.begin(), b.end(), [&](const auto &other) {
-               return other.first == place.first && is_number(other.second) && other.second != place.second;
-             });
-    });
-  };
-  for (size_t i = 0; i < out.size(); ++i)
-    for (size_t k = 0; k < i; ++k)
-      if (!apart(out[i].places, out[k].places))
-        return {};
-  for (InputGradient::Addition &one : out)
-    one.part = joined(graph, by_place.at(one.places));
-  std::sort(out.begin(), out.end(), [&](const auto &a, const auto &b) { // by their places
-    for (size_t i = 0; i < a.places.size() && i < b.places.size(); ++i)
-      if (a.places[i].second != b.places[i].second)
-        return graph.node(a.places[i].second).integer < graph.node(b.places[i].second).integer;
-    return false;
-  });
-  return out;
-}
-
-NodeId value_of(Graph &graph, const std::vector<Part> &parts) {
-  if (parts.empty())
-    return graph.number(0);
-  const bool alike =
-      std::all_of(parts.begin(), parts.end(), [&](const Part &part) { return part.condition == parts[0].condition; });
-  const Part part = joined(graph, parts);
-  return alike ? graph.choose(part.condition, part.value, graph.number(0)) : part.value;
-}
 
 Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,
                   const ReverseOptions &options, Trouble &trouble) {

@@ -7,15 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "grad/parts.h"
 #include "grad/trace.h"
 
 namespace kgen::grad {
-
-// A gradient of something, where a condition holds; elsewhere it is exactly 0, whatever the value would be.
-struct Part {
-  NodeId condition = kNoNode; // always
-  NodeId value = kNoNode;
-};
 
 // Of what is read at computed places, a sum over all lanes along `over` for each element along `places`.
 struct Summed {
@@ -62,10 +57,6 @@ struct ReverseOptions {
 Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,
                   const ReverseOptions &options, Trouble &trouble);
 
-// One value of all parts.
-NodeId value_of(Graph &graph, const std::vector<Part> &parts);
-// The same with its condition apart.
-Part joined(Graph &graph, const std::vector<Part> &parts);
 // Where all that an input gets is stored by lanes that read it, and no two of them store one element: what they store,
 // that of the same places together. Empty: it is not so.
 std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradient &gradient);

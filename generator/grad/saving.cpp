@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/op_rows.h"
+
 namespace kgen::grad {
 namespace {
 
@@ -21,33 +23,18 @@ double volume(const Graph &graph, AxisSet axes) {
   return out;
 }
 
+// As ops.def counts them; a function that is called is no cheaper than the dearest operation.
 double operations(const Node &n) {
-  constexpr double kDivision = 8, kFunction = 16;
   switch (n.kind) {
   case Kind::op:
-    switch (n.op) {
-    case Op::add:
-    case Op::sub:
-    case Op::mul:
-    case Op::neg:
-    case Op::abs:
-    case Op::min:
-    case Op::max:
-      return 1;
-    case Op::div:
-    case Op::sqrt:
-    case Op::rsqrt:
-      return kDivision;
-    default:
-      return is_floating(n.type) ? kFunction : 1;
-    }
+    return op_row(n.op).again;
   case Kind::product:
     return static_cast<double>(n.args.size());
   case Kind::sum:
     return static_cast<double>(n.args.size()) - 1;
   case Kind::call:
   case Kind::derivative:
-    return kFunction;
+    return op_row(Op::exp).again;
   case Kind::fold:
   case Kind::scan:
   case Kind::choose:

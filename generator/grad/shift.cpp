@@ -149,6 +149,8 @@ std::set<NodeId> steady_extremes(const Graph &graph, const std::vector<NodeId> &
     const Node &n = graph.node(of);
     if (n.kind != Kind::fold || (n.monoid != Monoid::max && n.monoid != Monoid::min) || !kgen::is_floating(n.type))
       continue;
+    if (n.in_loop)
+      continue; // the roots say nothing of what depends on it
     Shift shift(graph, of);
     for (NodeId id = 0; id < count; ++id)
       shift.note(id);

@@ -83,9 +83,25 @@ void Tracer::loop(const Stmt &stmt) {
   forget(stmt.step, why);
 }
 
-Unknown Tracer::unknown_rounds(const Stmt &stmt) {
+Unknown Tracer::unknown_rounds(const Stmt &stmt) const {
+  const std::string most = std::to_string(stays_ ? kMostKeptRounds : kMostRounds);
+  const std::string parameter = parameter_in(stmt.value);
+  if (!parameter.empty() && !stays_)
+    return {"this loop", stmt.place, "fix its rounds, at most " + most + ": -D " + parameter + "=..."};
   return {"this loop", stmt.place,
-          "give it a constant bound of at most " + std::to_string(kMostKeptRounds) + " rounds, or write a scan"};
+          "give it a constant bound of at most " + most + " rounds, which `break` may leave, or write a scan"};
+}
+
+std::string Tracer::parameter_in(ExprId id) const {
+  if (id == kNone)
+    return "";
+  const Expr &e = kernel_.expr(id);
+  if (e.op == Op::scalar && graph_.is_parameter(kernel_.scalars[e.ref].name))
+    return kernel_.scalars[e.ref].name;
+  for (ExprId arg : e.args)
+    if (std::string found = parameter_in(arg); !found.empty())
+      return found;
+  return "";
 }
 
 // What the statements assign is no longer known.

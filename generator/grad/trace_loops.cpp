@@ -27,9 +27,18 @@ bool assigned_in(const Kernel &kernel, const std::vector<Stmt> &list, std::set<V
   return true;
 }
 
-bool stays_in_loop(const Node &n) {
-  return n.kind == Kind::at || n.kind == Kind::fold || n.kind == Kind::scan || n.kind == Kind::looped ||
-         n.kind == Kind::inside;
+// Is the loop around these left by `break`?
+bool leaves(const std::vector<Stmt> &list) {
+  return std::ranges::any_of(list, [](const Stmt &stmt) {
+    return stmt.kind == Stmt::Kind::leave ||
+           (stmt.kind == Stmt::Kind::branch && (leaves(stmt.body) || leaves(stmt.otherwise)));
+  });
+}
+
+// What a loop that stays one has no text for: reads at other places, scans (of which a product is made, too), loops.
+bool cannot_stay(const Node &n) {
+  return n.kind == Kind::at || n.kind == Kind::scan || n.kind == Kind::looped || n.kind == Kind::inside ||
+         (n.kind == Kind::fold && n.monoid == Monoid::product);
 }
 
 } // namespace
@@ -59,7 +68,7 @@ std::optional<Tracer::Counter> Tracer::counted(const Stmt &stmt) {
       return std::nullopt;
     out.last = held(out.var);
     if (asked.integer == 0)
-      return out.rounds > kFewRounds ? std::optional(out) : std::nullopt;
+      return out.rounds > (leaves(stmt.body) ? kFewLeftRounds : kFewRounds) ? std::optional(out) : std::nullopt;
     statement(stmt.step[0]);
     const std::optional<int64_t> next = now();
     if (!next || (out.rounds > 0 && *next - *at != out.step))
@@ -142,57 +151,73 @@ NodeId Tracer::in_round(const Counter &counter, NodeId round) {
   return graph_.op(Op::add, {counter.first, times}, type);
 }
 
-// Until it is known which variables a round changes, and along which axes they differ.
+// Traced again until it is known which variables a round changes, and along which axes each of them differs.
 std::optional<Tracer::KeptLoop> Tracer::loop_of(const Stmt &stmt, const Counter &counter,
                                                 const std::set<VarId> &assigned) {
   const Held before = held_;
   std::vector<VarId> handed;
-  AxisSet lanes;
+  AxisSet going = graph_.axes(counter.count); // axes of whether a lane has not left
+  std::map<VarId, AxisSet> axes;
   for (VarId v : assigned)
     if (before.count(v) != 0) {
       handed.push_back(v);
-      lanes |= graph_.axes(before.at(v));
+      axes[v] = graph_.axes(before.at(v)) | graph_.axes(counter.count);
     }
   while (!handed.empty()) {
     Loop loop;
     loop.rounds = counter.rounds;
     loop.count = counter.count;
     loop.round = graph_.round(counter.type);
-    loop.lanes = lanes | graph_.axes(counter.count);
     loop.place = stmt.place;
     held_ = before;
     held_[counter.var] = in_round(counter, loop.round);
     for (VarId v : handed) {
-      const NodeId entry = before.at(v), found = graph_.handed(kernel_.vars[v].name, graph_.node(entry).type, lanes);
+      const NodeId entry = before.at(v),
+                   found = graph_.handed(kernel_.vars[v].name, graph_.node(entry).type, axes.at(v));
       loop.variables.push_back({kernel_.vars[v].name, entry, found});
       held_[v] = found;
     }
     statements(stmt.body);
-    if (trouble_ || too_long_ || take_leaving().loop != kNoNode)
+    const NodeId left = take_leaving().loop;
+    if (trouble_ || too_long_)
       return std::nullopt;
-    std::vector<VarId> changed;
-    AxisSet wider = loop.lanes;
-    for (size_t i = 0; i < handed.size(); ++i) {
+    for (size_t i = 0; i < handed.size(); ++i)
       loop.variables[i].next = held_.at(handed[i]);
-      wider |= graph_.axes(loop.variables[i].next);
-      if (loop.variables[i].next != loop.variables[i].found)
+    bool wider = left != kNoNode && hold_left(loop, left, going);
+    std::vector<VarId> changed;
+    for (size_t i = 0; i < handed.size(); ++i) {
+      const NodeId next = loop.variables[i].next;
+      AxisSet &known = axes.at(handed[i]);
+      wider = wider || !known.contains(graph_.axes(next));
+      loop.lanes |= known |= graph_.axes(next);
+      if (next != loop.variables[i].found)
         changed.push_back(handed[i]);
     }
-    if (changed == handed && wider == loop.lanes) {
+    if (changed == handed && !wider) {
       const std::vector<NodeId> body = graph_.body_of(loop);
-      const bool good =
-          std::none_of(body.begin(), body.end(), [&](NodeId id) { return stays_in_loop(graph_.node(id)); });
-      return good ? std::optional(KeptLoop{loop, handed}) : std::nullopt;
+      stays_ = std::none_of(body.begin(), body.end(), [&](NodeId id) { return cannot_stay(graph_.node(id)); });
+      return stays_ ? std::optional(KeptLoop{loop, handed}) : std::nullopt;
     }
     handed = changed;
-    lanes = wider;
   }
   return std::nullopt;
 }
 
+// What lanes that have left find, they hand on. Are there more axes than thought?
+bool Tracer::hold_left(Loop &loop, NodeId left, AxisSet &axes) {
+  const NodeId goes_on = graph_.handed("goes_on", Type::boolean, axes), other = graph_.no(left);
+  for (Loop::Variable &variable : loop.variables)
+    variable.next = graph_.choose(goes_on, variable.next, variable.found);
+  loop.variables.push_back({"goes_on", graph_.truth(true), goes_on, graph_.both(goes_on, other)});
+  const bool wider = !axes.contains(graph_.axes(left));
+  loop.lanes |= axes |= graph_.axes(left);
+  return wider;
+}
+
 bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   std::set<VarId> assigned;
-  if (!steps_.empty() || !assigned_in(kernel_, stmt.body, assigned))
+  stays_ = steps_.empty() && assigned_in(kernel_, stmt.body, assigned);
+  if (!stays_)
     return false;
   const Held before = held_;
   const Trouble trouble = trouble_;
@@ -213,7 +238,8 @@ bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   if (counter->count != kNoNode && !is_constant(counter->count))
     kept->loop.unknown = unknown(counter->var, unknown_rounds(stmt));
   graph_.add_loop(kept->loop);
-  held_[counter->var] = counter->last;
+  const bool left = kept->loop.variables.size() > kept->vars.size();
+  held_[counter->var] = left ? unknown(counter->var, unknown_rounds(stmt)) : counter->last;
   for (size_t i = 0; i < kept->vars.size(); ++i) {
     const NodeId result = kept->loop.variables[i].result;
     held_[kept->vars[i]] = result;

@@ -11,6 +11,7 @@ namespace kgen::grad {
 
 constexpr int kMostRounds = 64;           // of a loop that is written out
 constexpr int64_t kFewRounds = 16;        // it is, where it has no more
+constexpr int64_t kFewLeftRounds = 2;     // or no more, and is left by `break`
 constexpr int64_t kMostKeptRounds = 4096; // of a loop that stays one, which may keep a value of each round
 constexpr size_t kMostNodes = 20000;
 
@@ -139,12 +140,14 @@ private:
   bool is_constant(NodeId id) const;
   NodeId in_round(const Counter &counter, NodeId round);
   NodeId cast_to(NodeId id, Type type);
-  static Unknown unknown_rounds(const Stmt &stmt);
+  Unknown unknown_rounds(const Stmt &stmt) const;
+  std::string parameter_in(ExprId id) const;
   struct KeptLoop {
     Loop loop;
-    std::vector<VarId> vars; // of its variables
+    std::vector<VarId> vars; // of its variables, but for the one that says whether a lane goes on
   };
   std::optional<KeptLoop> loop_of(const Stmt &stmt, const Counter &counter, const std::set<VarId> &assigned);
+  bool hold_left(Loop &loop, NodeId left, AxisSet &axes);
   // The round and all later ones. Each stands under the condition of the one before, so that counters stay numbers.
   void rounds(const Stmt &stmt, int round);
   void one_round(const Stmt &stmt, int round);
@@ -178,6 +181,7 @@ private:
   int left_ = 0;          // all lanes, by `continue` (1) or `break` (2)
   Leaving leaving_;       // some lanes
   bool too_long_ = false; // a loop whose rounds are not known, or too many
+  bool stays_ = true;     // may the last one stay a loop, as far as its body goes?
   size_t wasted_ = 0;     // nodes of such loops
   int unknowns_ = 0;
   NodeId perhaps_left_ = kNoNode; // those of the last statement

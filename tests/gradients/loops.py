@@ -57,6 +57,56 @@ CASES = {
     "a loop where an optional input is there": (
         X + BIAS + Y, "real s = x;\nif (present(bias)) {\n  real t = bias;\n  for (int i = 0; i < 30; ++i) t = sin(t * s) + bias;\n  s = t;\n}\n"
         "y = s;", ["real t = present(bias) ? bias : 0;"], []),
+    "values of different axes, each with rounds of its own": (
+        'inputs.x = "f64[M]"\ninputs.w = "f64[K]"\noutputs.y = "f64[M]"\noutputs.u = "f64[K]"\n',
+        "real z = x, v = w;\nfor (int i = 0; i < 30; ++i) {\n  z = 0.5 * sin(z);\n  v = 0.5 * cos(v);\n}\ny = z;\nu = v;",
+        ["[30]"], []),
+    "a value of fewer axes that others read, and that is given": (
+        'inputs.x = "f64[M, N]"\ninputs.a = "f64[M]"\noutputs.y = "f64[M, N]"\noutputs.b = "f64[M]"\n',
+        "real z = x, t = a;\nfor (int i = 0; i < 30; ++i) {\n  z = 0.5 * sin(z) + 0.1 * t;\n  t = 0.5 * cos(t);\n}\ny = z;\nb = t;",
+        ["[30]"], []),
+    "as many rounds as a parameter says, with a mean": (
+        "params.K = [20]\n" + X + Y,
+        "real z = x;\nfor (int i = 0; i < K; ++i) {\n  real m = mean(z, N);\n  z = 0.9 * z + 0.1 * sin(z - m);\n}\ny = z;",
+        ["z_kept[K]", "for (int i = K - 1; i >= 0; --i) {"], []),
+    "sums of linear steps, of which nothing is kept": (
+        "params.K = [20, 70]\n" + X + 'inputs.w = "f64[N]"\n' + Y,
+        "real z = x;\nfor (int i = 0; i < K; ++i) z = 0.5 * z + w * sum(0.1 * z, N) / size(N);\ny = z;", [], []),
+    "a sum along an axis that only the factors have": (
+        'params.K = [18]\ninputs.x = "f64[M]"\ninputs.w = "f64[N]"\nscalars.alpha = "f64"\noutputs.y = "f64[M]"\n',
+        "real z = x;\nfor (int i = 0; i < K; ++i) z = 0.5 * z + alpha * sum(sin(z * w) + 0.1 * (i + 1) * w, N) / (size(N) + 1);\ny = z;",
+        ["[K]"], []),
+    "sums of sums, of rounds that both read": (
+        "params.K = [18]\n" + X + 'inputs.w = "f64[M]"\n' + Y,
+        "real z = x, t = 1;\nfor (int i = 0; i < K; ++i) {\n  real m = mean(z, N);\n  real whole = mean(sin(m * t) * w, M);\n"
+        "  z = 0.5 * z + 0.2 * m * whole + 0.1 * t;\n  t = 0.8 * t + 0.1 * whole;\n}\ny = z * t;", ["[K]"], []),
+    "a norm": (
+        "params.K = [18]\n" + X + Y,
+        "real z = x;\nfor (int i = 0; i < K; ++i) {\n  real length = norm(z, N);\n  z = 0.5 * z + 0.5 * x / (1 + length);\n}\ny = z;",
+        ["[K]"], []),
+    "a softmax, with a mask": (
+        "params.K = [18]\n" + X + 'inputs.mask = "bool[N]"\n' + Y,
+        "real z = x;\nfor (int i = 0; i < K; ++i) z = x + 0.5 * softmax(z, N, where(mask));\ny = z;", ["[K]"], []),
+    "the greatest of each round": (
+        "params.K = [18]\n" + X + Y,
+        "real z = x;\nfor (int i = 0; i < K; ++i) z = 0.5 * sin(z) + 0.25 * max(z, N) + 0.1 * x;\ny = z;", ["[K]"], []),
+    "more rounds than are written out, with a sum": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) z = 0.5 * sin(z) + 0.25 * mean(z, N);\ny = z;", ["[100]"], []),
+    "as many rounds as a value says, of linear steps with a mean": (
+        'scalars.n = "i32"\n' + X + Y, "real z = x;\nfor (int i = 0; i < n; ++i) z = 0.5 * z + 0.25 * mean(z, N);\ny = z;", [], ["_kept"]),
+    "values that rounds make of other axes, and shares that are alike along some": (
+        'params.K = [18]\ninputs.x = "f64[M, N]"\ninputs.w = "f64[N]"\ninputs.v = "f64[M]"\noutputs.y = "f64[M, N]"\n',
+        "real a = v, b = v;\nfor (int i = 0; i < K; ++i) {\n  a = sin(mean(0.1 * (i + 1) * w + x, M));\n"
+        "  b = 0.5 * v + 0.3 * mean(0.1 * (i + 1) * a + x, N);\n}\ny = a + b;", [], []),
+    "rounds that lanes leave": (
+        X + Y, "real z = x;\nfor (int i = 0; i < 100; ++i) {\n  if (z > 10) break;\n  z = z * z + 0.3 + 0.1 * x;\n}\ny = z;",
+        ["bool goes_on = true;", "[100]"], []),
+    "few rounds that lanes leave behind": (
+        X + 'outputs.y = "f64[M]"\n', "real z = sum(x, N), t = 0;\nfor (int i = 0; i < 8; ++i) {\n  t += sin(z) * i;\n"
+        "  if (abs(t) > 1.5) break;\n  z = 0.5 * z + mean(x * z, N);\n}\ny = t;", ["bool goes_on = true;", "[8]"], []),
+    "rounds that are left and that are gone on with": (
+        "params.K = [20]\n" + X + Y, "real z = x;\nfor (int i = 0; i < K; ++i) {\n  if (z < 0.1) { z += 0.2 * x * x; continue; }\n"
+        "  if (z > 2) { z *= 2; break; }\n  z += 0.3 * sin(z);\n}\ny = z;", ["goes_on_kept[K]"], []),
     "more rounds than can be kept": (
         X + Y, "real z = x;\nfor (int i = 0; i < 5000; ++i) z = 0.999 * z + 0.001 * sin(x);\ny = z;", ["4999"], ["_kept"]),
 }

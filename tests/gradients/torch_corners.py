@@ -31,6 +31,15 @@ FORWARD = {
     "an element that leads gets all up to the next": lambda x: x.cummax(0).values,
     "a mean of nothing has no gradient": lambda x: x.mean(1),
     "a sum of no rows": lambda x: (x * x).sum(0),
+    **{f"{what} of nothing, of rows that have a factor or a summand": forward for what, forward in (
+        ("a mean", lambda x, b: (x + b[:, None]).mean(1)), ("a mean of products", lambda x, b: (x * b[:, None]).mean(1)),
+        ("a logsumexp", lambda x, b: (x * b[:, None]).logsumexp(1)), ("a length", lambda x, b: (x * b[:, None]).norm(dim=1)),
+        ("the root of a sum", lambda x, b: (x * x + b[:, None]).sum(1).sqrt()),
+        ("the logarithm of a sum", lambda x, b: (x * b[:, None]).exp().sum(1).log()),
+        ("a root mean square", lambda x, b: (x * b[:, None]).pow(2).mean(1).sqrt()),
+        ("a variance", lambda x, b: (x * b[:, None] - (x * b[:, None]).mean(1, keepdim=True)).pow(2).mean(1)),
+        ("a softmax", lambda x, b: ((x * b[:, None]).softmax(1) * x).sum(1)), ("a product", lambda x, b: (x * b[:, None]).prod(1)))},
+    "a mean over no rows of a loss": lambda x, w: (x * w).pow(2).mean(),
     "rounding has slope 0": lambda x: x * x.floor(),
     "elu and softplus at 0": lambda x: functional.elu(x) + 10 * functional.softplus(x),
     "ragged rows, one of them empty": lambda x, start: torch.stack(

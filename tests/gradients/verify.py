@@ -25,7 +25,15 @@ CASES = {
     "a derivative of the user's own that is right": ("2 * v", [], 0, r"differences compared, .* the largest error is"),
     "one that is wrong everywhere": ("3 * v", [], 1, r"the gradient is wrong at d_x\[\d+, \d+\]"),
     "one that is wrong for some": ("v > 0 ? 2 * v : 0", [], 1, r"the gradient is wrong at d_x\[\d+, \d+\]"),
+    "one that is no number": ("0.0 / 0.0", [], 1, r"the gradient is wrong at d_x\[\d+, \d+\]"),
     "no elements": ("2 * v", ["--size", "N=0"], 1, r"nothing was compared"),
+}
+
+
+# Of what is a number only for some inputs, those are drawn.
+DOMAINS = {
+    "logarithms": ("y = sum(x * log(x), N);", 0, r", 0 elements are not finite; the largest error is \S+e-"),
+    "what is never a number": ("y = sum(log(-1 - x * x), N);", 1, r"nothing was compared: no output is a number .*--seeds 20"),
 }
 
 
@@ -47,17 +55,9 @@ body = 'real m = mean(at(x, H = P + I, W = Q + J), I, J); y = sum(m * m, P, Q);'
 """}
 
 
-def check_windows(name, spec, options, code, said, folder):
+def verify(name, spec, options, code, said, folder):
     path = folder / "k.toml"
-    path.write_text('kernel = "k"\n' + spec)
-    done = subprocess.run([KGEN, "verify", "--grad", str(path), "--seeds", "1", *options], capture_output=True, text=True)
-    text = done.stdout + done.stderr
-    return [] if done.returncode == code and re.search(said, text) else [f"{name}: exit {done.returncode}: {text}"]
-
-
-def check(name, slope, options, code, said, folder):
-    path = folder / "k.toml"
-    path.write_text(SPEC.replace("SLOPE", slope))
+    path.write_text(spec)
     done = subprocess.run([KGEN, "verify", "--grad", str(path), "--seeds", "1", *options], capture_output=True, text=True)
     text = done.stdout + done.stderr
     return [] if done.returncode == code and re.search(said, text) else [f"{name}: exit {done.returncode}: {text}"]
@@ -66,12 +66,17 @@ def check(name, slope, options, code, said, folder):
 wrong = []
 for name, case in CASES.items():
     with tempfile.TemporaryDirectory() as folder:
-        wrong += check(name, *case, Path(folder))
+        slope, *rest = case
+        wrong += verify(name, SPEC.replace("SLOPE", slope), *rest, Path(folder))
+for name, (body, code, said) in DOMAINS.items():
+    with tempfile.TemporaryDirectory() as folder:
+        arrays = 'inputs.x = "f64[M, N]"\noutputs.y = "f64[M]"\n'
+        wrong += verify(name, f"kernel = \"k\"\n{arrays}body = '{body}'\n", [], code, said, Path(folder))
 for name, spec in WINDOWS.items():
     axis = "H" if "inputs.x = \"f64[H" in spec else "W"
     for options, code, said in [([], 0, r"largest error is \S+ of d_x.*: -?\d*\.?\d*[1-9]"),
                                 (["--size", axis + "=6"], 1, "no verdict: nothing was compared")]:
         with tempfile.TemporaryDirectory() as folder:
-            wrong += check_windows(f"windows {name} {options}", spec, options, code, said, Path(folder))
-print("\n".join(wrong) or f"{len(CASES) + 2 * len(WINDOWS)} cases are right")
+            wrong += verify(f"windows {name} {options}", 'kernel = "k"\n' + spec, options, code, said, Path(folder))
+print("\n".join(wrong) or f"{len(CASES) + len(DOMAINS) + 2 * len(WINDOWS)} cases are right")
 sys.exit(1 if wrong else 0)

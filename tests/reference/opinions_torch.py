@@ -320,11 +320,11 @@ def batch_norm_inference_backward(x, s, p):
     return by_autograd(batch_norm_inference, leaves)({**x, "beta": np.zeros(s["C"])}, s, p)
 
 
-def softmax_seen(x, s, p):
-    """Rows of which nothing is seen have no gradient, where minus infinity would make it NaN."""
+def softmax_masked_backward(x, s, p):
     key, query = torch.arange(s["K"]), torch.arange(s["Q"])
-    seen = (key <= query[:, None]) & (key < t(x["length"])[:, None, None, None])
-    return {"y": functional.softmax(x["x"].masked_fill(~seen, -1e30), -1).masked_fill(~seen, 0)}
+    y = t(x["y"]) * ((key <= query[:, None]) & (key < t(x["length"])[:, None, None, None]))
+    derivatives = torch.diag_embed(y) - torch.einsum("bhqk,bhql->bhqkl", y, y)
+    return {"d_x": torch.einsum("bhqkl,bhql->bhqk", derivatives, t(x["d_y"]))}
 
 
 def softmax_channels_backward(x, s, p):
@@ -372,7 +372,7 @@ def average_pool_3d_backward(x, s, p):
 
 TORCH["batch_norm_backward"] = batch_norm_backward
 TORCH["batch_norm_inference_backward"] = batch_norm_inference_backward
-TORCH["softmax_masked_backward"] = by_autograd(softmax_seen, ("x",))
+TORCH["softmax_masked_backward"] = softmax_masked_backward
 TORCH["softmax_channels_backward"] = softmax_channels_backward
 TORCH["rope_backward"] = by_autograd(rope, ("x", "cosine", "sine"))
 TORCH["cumsum_backward"] = cumsum_backward

@@ -131,10 +131,14 @@ def softmax(inputs, sizes, params):
     return {"y": e / e.sum(-1, keep=True)}
 
 
+def seen_keys(inputs, sizes):
+    key, query = np.arange(sizes["K"]), np.arange(sizes["Q"])
+    return (key <= query[:, None]) & (key < inputs["length"][:, None, None, None])
+
+
 @reference
 def softmax_masked(inputs, sizes, params):
-    key, query = np.arange(sizes["K"]), np.arange(sizes["Q"])
-    seen = (key <= query[:, None]) & (key < inputs["length"][:, None, None, None])
+    seen = seen_keys(inputs, sizes)
     x = Num(np.where(seen, inputs["x"], -np.inf))
     e = exp(x - x.max(-1, keep=True))
     return {"y": where(seen, e / e.sum(-1, keep=True), 0)}

@@ -200,7 +200,42 @@ TEST_CASE("nothing summed: nobody asks for lanes where the sum is 0 anyway") {
   CHECK(g.needed(some, g.add(sum, m.s)) == some); // not 0
   CHECK(g.needed(some, g.sum(m.x, m.n)) == some); // all lanes
   CHECK(g.both(some, mask) == mask);              // a lane says that there is one
-  CHECK(g.some(m.n, kNoNode) == kNoNode);
+}
+
+TEST_CASE("nothing summed: a whole axis has lanes, unless its size says otherwise") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId some = g.some(m.n, kNoNode), sum = g.sum(m.x, m.n), size = g.real(g.size_of(kN));
+  CHECK(m.text(some) == "size(N) > 0");
+  CHECK(g.needed(some, sum) == kNoNode);
+  CHECK(g.needed(some, g.div(sum, m.s)) == kNoNode); // what is no number for another reason, stays so
+  CHECK(m.text(g.either_value(some, g.div(sum, size))) == "size(N) > 0 ? mean(x, N) : 0");
+  const NodeId total = g.sum(m.op(Op::exp, {m.x}), m.n);
+  CHECK(g.needed(some, g.div(sum, total)) == some);
+  CHECK(g.needed_of(some, m.n, {}) == kNoNode);
+  CHECK(g.needed_of(some, {}, m.n) == kNoNode); // it comes to nothing but elements along N
+  CHECK(g.needed_of(some, {}, {}) == some);
+}
+
+TEST_CASE("known where: e / s is y where m holds, if the forward kernel has computed y = m ? e / s : 0") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId mask = g.compare(Op::gt, m.w, g.number(0)), zero = g.number(0);
+  const NodeId exp = m.op(Op::exp, {m.x}), e = g.choose(mask, exp, zero), total = g.sum(e, m.n);
+  const NodeId quotient = m.op(Op::div, {e, total}), y = g.choose(mask, quotient, zero);
+  g.know_product(y);
+  CHECK(g.choose(mask, quotient, zero) == y);
+  CHECK(g.choose(mask, g.mul(m.s, quotient), zero) == g.choose(mask, g.mul(m.s, y), zero));
+  CHECK(g.choose(mask, g.div(g.mul(m.s, exp), total), zero) == g.choose(mask, g.mul(m.s, y), zero));
+  CHECK(g.sum(g.mul(m.x, quotient), m.n, mask) == g.sum(g.mul(m.x, y), m.n, mask));
+  CHECK(g.sum(g.mul(m.x, quotient), m.n) != g.sum(g.mul(m.x, y), m.n)); // all lanes
+}
+
+TEST_CASE("powers: pow(x, 1) is x, and pow(x, 0) is 1") {
+  Maths m;
+  CHECK(m.op(Op::pow, {m.x, m.graph.number(1)}) == m.x);
+  CHECK(m.graph.is_number(m.op(Op::pow, {m.x, m.graph.number(0)}), 1));
+  CHECK(m.text(m.op(Op::pow, {m.x, m.graph.number(2)})).starts_with("pow(x, 2"));
 }
 
 TEST_CASE("asked already: an arm knows the condition around it") {

@@ -205,6 +205,35 @@ TEST_CASE("a loop whose rounds are counted runs backwards, and keeps what rounds
   CHECK(linear.body().find("[100]") == std::string::npos);
 }
 
+TEST_CASE("rounds of a loop sum along axes, and what they name keeps its name") {
+  const Written mean = backward("params.K = [20]\ninputs.x = \"f64[M, N]\"\noutputs.y = \"f64[M, N]\"\n",
+                                "real z = x;\nfor (int i = 0; i < K; ++i) {\n  real m = mean(z, N);\n"
+                                "  z = sin(z - m);\n}\ny = z;");
+  CHECK(mean.body() == "// The forward kernel again.\nreal z = x;\nreal z_kept[K];\nfor (int i = 0; i < K; ++i) {\n"
+                       "  z_kept[i] = z;\n  real m = mean(z, N);\n  z = sin(z - m);\n}\n"
+                       "// Back through for (int i = 0; i < K; ++i)\nreal d_z = d_y;\n"
+                       "for (int i = K - 1; i >= 0; --i) {\n  real m = mean(z_kept[i], N);\n"
+                       "  real d_z_scaled = d_z * cos(z_kept[i] - m);\n  d_z = d_z_scaled - mean(d_z_scaled, N);\n}\n"
+                       "d_x = d_z;\n");
+}
+
+TEST_CASE("variables of a loop have the axes of their own values") {
+  const Written w =
+      backward("inputs.x = \"f64[M]\"\ninputs.w = \"f64[K]\"\noutputs.y = \"f64[M]\"\noutputs.u = \"f64[K]\"\n",
+               "real z = x, v = w;\nfor (int i = 0; i < 30; ++i) {\n  z = sin(z);\n  v = cos(v);\n}\ny = z;\nu = v;");
+  CHECK(w.body().find("d_x = d_z;\nd_w = d_v;\n") != std::string::npos);
+}
+
+TEST_CASE("the gradient of a scalar is `real` where choices of types differ in it") {
+  const std::string operands = "inputs.x = \"T[N]\"\noutputs.y = \"T[N]\"\nscalars.alpha = \"T\"\n";
+  GradOptions of_alpha;
+  of_alpha.of = {"alpha"};
+  CHECK(backward("types.T = [\"f16\", \"f64\"]\n" + operands, "y = alpha * x;", of_alpha)
+            .has("outputs.d_alpha = \"real[]\""));
+  CHECK(backward("types.T = [\"f16\", \"f32\"]\n" + operands, "y = alpha * x;", of_alpha)
+            .has("outputs.d_alpha = \"f32[]\""));
+}
+
 TEST_CASE("lanes of rows that differ in length store where they read") {
   const Written w = backward("axes.N = { ragged = \"start\", over = \"B\" }\ntables.start = \"i64[B + 1]\"\n"
                              "inputs.x = \"f32[B, P]\"\ninputs.w = \"f32[B, N]\"\noutputs.y = \"f32[B, N]\"\n",

@@ -1,0 +1,43 @@
+#include "grad/parts.h"
+
+#include <algorithm>
+
+namespace kgen::grad {
+
+Part joined(Graph &graph, const std::vector<Part> &parts) {
+  std::vector<Part> groups;
+  for (const Part &part : parts) {
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&](const Part &other) { return other.condition == part.condition; });
+    if (group == groups.end())
+      groups.push_back(part);
+    else
+      group->value = graph.add(group->value, part.value);
+  }
+  if (groups.size() == 1)
+    return groups[0];
+  if (groups.size() == 2) {
+    const NodeId first = graph.needed(groups[0].condition, groups[0].value);
+    const NodeId second = graph.needed(groups[1].condition, groups[1].value);
+    if (first != kNoNode && second != kNoNode && graph.opposite(first, second)) // one of them holds
+      return {kNoNode, graph.choose(first, groups[0].value, groups[1].value), groups[0].later};
+  }
+  Part out{groups[0].condition, graph.number(0), groups[0].later};
+  for (const Part &group : groups) {
+    out.value = graph.add(out.value, graph.choose(group.condition, group.value, graph.number(0)));
+    if (&group != &groups[0])
+      out.condition = graph.either(out.condition, group.condition);
+  }
+  return out;
+}
+
+NodeId value_of(Graph &graph, const std::vector<Part> &parts) {
+  if (parts.empty())
+    return graph.number(0);
+  const bool alike =
+      std::all_of(parts.begin(), parts.end(), [&](const Part &part) { return part.condition == parts[0].condition; });
+  const Part part = joined(graph, parts);
+  return alike ? graph.choose(part.condition, part.value, graph.number(0)) : part.value;
+}
+
+} // namespace kgen::grad

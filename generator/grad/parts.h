@@ -1,0 +1,22 @@
+// What a value gets from all that is made of it.
+#pragma once
+
+#include <vector>
+
+#include "grad/graph.h"
+
+namespace kgen::grad {
+
+// A gradient of something, where a condition holds; elsewhere it is exactly 0, whatever the value would be.
+struct Part {
+  NodeId condition = kNoNode; // always
+  NodeId value = kNoNode;
+  AxisSet later = {}; // in a loop: further lanes, each with a part of its own, that are summed behind it
+};
+
+// One value of all parts.
+NodeId value_of(Graph &graph, const std::vector<Part> &parts);
+// The same with its condition apart.
+Part joined(Graph &graph, const std::vector<Part> &parts);
+
+} // namespace kgen::grad
