@@ -232,15 +232,18 @@ TEST_CASE("the step of a contraction is its own, unless it adds products of what
   CHECK(has(text("bf16", "z = max(x + y, K);"), " = maximum("));
 }
 
-TEST_CASE("of few rows of transposed factors, the contracted axis is the lanes") {
-  const std::string text = openmp_text(R"(
-kernel = "product"
-inputs.x = "f32[M, K]"
-inputs.y = "f32[N, K]"
-outputs.z = "f32[M, N]"
-body = 'z = dot(x, y, K);'
-)");
-  CHECK(has(text, "add_product(sum_x_y_lanes, active, load(&x[m * K + k], active), load(&y[n * K + k], active));"));
+TEST_CASE("factors along the depth are read by tiles whatever number of rows there is, unless rows leave steps out") {
+  const auto text = [](const std::string &body) {
+    return openmp_text("kernel = \"product\"\ninputs.x = \"f32[M, K]\"\ninputs.y = \"f32[N, K]\"\noutputs.z = "
+                       "\"f32[M, N]\"\nbody = '" +
+                       body + "'\n");
+  };
+  const std::string all = text("z = dot(x, y, K);");
+  CHECK(has(all, "AlongDepth{"));
+  CHECK(!has(all, "if (M >= "));
+  const std::string some = text("z = dot(x, y, K, where(index(K) <= index(M)));");
+  CHECK(has(some, "if (M >= 32) {"));
+  CHECK(has(some, "load(&x[m * K + k], active)"));
 }
 
 TEST_CASE("half types are widened when loaded and rounded when stored") {
