@@ -84,6 +84,7 @@ def shared(np_like, act, a):
         "matmul + bias + relu": lambda x, y, bias: act.relu(x @ y + bias),
         "matmul + bias + gelu": lambda x, y, bias: act.gelu(x @ y + bias),
         "matmul + softmax": lambda x, w: act.softmax(x @ w, -1),
+        "linear": lambda x, w, bias: x @ w.T + bias,
         "matmul + residual + norm": residual_norm,
         "attention": lambda q, k, v: act.softmax(0.125 * q @ k.swapaxes(-1, -2), -1) @ v,
         "causal attention": lambda q, k, v: act.softmax(
@@ -121,6 +122,7 @@ def torch_peer(compiled):
         "giou mean loss ragged": lambda start, pred, target: loss_first(ragged_loss(start, pred, target)),
         "cross entropy": lambda x, target: functional.cross_entropy(x, target.long(), reduction="none"),
         "matmul f64": torch.matmul,
+        "linear": functional.linear,
         "matmul int8": torch._int_mm,
         "matmul + residual + norm": lambda x, w, r, g: functional.rms_norm(functional.linear(x, w) + r, x.shape[-1:], g, 1e-6),
         "mlp": lambda x, w1, b1, w2, b2: torch.addmm(b2, functional.gelu(torch.addmm(b1, x, w1)), w2),

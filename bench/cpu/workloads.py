@@ -396,6 +396,11 @@ def signed_bytes(rng, *shape):
     return filled(rng.integers(-128, 128, shape, np.int8))
 
 
+def inverse_roots(rng, *shape):
+    """Weights whose products keep the size of what they multiply."""
+    return filled(normal(rng, *shape) / np.float32(np.sqrt(shape[0])))
+
+
 def add_product(name, file, function, sizes, x, y, goal, *, dtype=np.float32, z=("M", "N"), made=normal, tolerance=1e-3):
     """x @ y of every size and type: each axis of `x`, `y`, `z` has the size of its name."""
     shape = lambda s, axes: [s[axis] for axis in axes]  # noqa: E731
@@ -410,7 +415,13 @@ for m, k, n in ((512,) * 3, (1024,) * 3, (2048,) * 3, (4096,) * 3, (1000, 1003, 
                 "MK", "KN", 0.95)
 # Smaller ones take less time than a call from Python: bench/cpu/small has them.
 add_product("matmul 256", "matmul", "matmul_f32", {"M": 256, "K": 256, "N": 256}, "MK", "KN", 1.1)
-add_product("matmul 8192x8192x1", "matmul", "matmul_f32", {"M": 8192, "K": 8192, "N": 1}, "MK", "KN", 1.0)
+for m, k, n in (8192, 8192, 1), (4096, 4096, 4), (1, 8192, 8192), (8, 4096, 4096):  # bound by memory
+    add_product(f"matmul {m}x{k}x{n}", "matmul", "matmul_f32", {"M": m, "K": k, "N": n}, "MK", "KN", 1.0)
+for rows in 1, 16:  # as models do that decode
+    add(f"linear {rows}x4096x4096", "matmul/linear", "linear_f32", {"M": rows, "K": 4096, "N": 4096},
+        lambda rng, s: {"x": normal(rng, s["M"], s["K"]), "w": inverse_roots(rng, s["K"], s["N"]), "bias": normal(rng, s["N"])},
+        like("z", "M", "N"), lambda a: {"z": a["x"] @ a["w"].T + a["bias"]}, 1.0, operations=2 * 4096, by_row=False,
+        tolerance=1e-3)
 add_product("matmul batched 4x1024", "matmul_batched", "matmul_batched_f32", {"B": 4, "M": 1024, "K": 1024, "N": 1024},
             "BMK", "KN", 0.95, z="BMN")
 add_product("matmul f64 1024", "matmul", "matmul_f64", {"M": 1024, "K": 1024, "N": 1024}, "MK", "KN", 0.95, dtype=np.float64,
@@ -419,11 +430,6 @@ add_product("matmul bf16 2048", "matmul", "matmul_bf16", {"M": 2048, "K": 2048, 
             made=lambda rng, *shape: filled(to_bf16(normal(rng, *shape))), tolerance=0.02)
 add_product("matmul int8 2048", "matmul_int8", "matmul_int8", {"M": 2048, "K": 2048, "N": 2048}, "MK", "KN", 0.95,
             dtype=np.int32, made=signed_bytes, tolerance=0)
-
-
-def inverse_roots(rng, *shape):
-    """Weights whose products keep the size of what they multiply."""
-    return filled(normal(rng, *shape) / np.float32(np.sqrt(shape[0])))
 
 
 for size in (512, 1024, 2048):

@@ -226,15 +226,18 @@ class NarrowContraction {
                                                  Total* here, std::integer_sequence<int, kRow...>) const {
     const Right right = right_;  // as what is stored could be anything that is not local
     const Step step = step_;
-    const int64_t to_next = cut_.line_numbers(), last = rows_.count() - 1;
-    const A* const rows[] = {rows_of_few_ + smaller(row + kRow, last) * to_next...};
+    const int64_t to_next = cut_.line_numbers(), last = rows_.count() - 1,
+                  first_k = depth_.first + steps.first;
+    A factors[sizeof...(kRow)][kSteps];
+    for (int at = 0; at < int(steps.count()); ++at)
+      ((factors[kRow][at] = rows_of_few_[smaller(row + kRow, last) * to_next + steps.first + at]), ...);
     for (int i = 0; i < count; ++i, here += 2)
       beside[i].for_vectors([&](int v, int64_t n, auto active) IN_SET {
         Total totals[] = {here[2 * count * kRow + v]...};
-        for (int64_t k = steps.first; k < steps.end; ++k) {
+        for (int at = 0; at < int(steps.count()); ++at) {
           Rights values;
-          in_band(beside[i].band, right, values, depth_.first + k, n, active);
-          (step(totals[kRow], rows[kRow][k], values), ...);
+          in_band(beside[i].band, right, values, first_k + at, n, active);
+          (step(totals[kRow], factors[kRow][at], values), ...);
         }
         ((here[2 * count * kRow + v] = totals[kRow]), ...);
       });
