@@ -79,11 +79,12 @@ bool may_replace(const MadeFile &header, const std::vector<MadeFile> &made, cons
                                  others.begin() + static_cast<int64_t>(std::min(kNamed, others.size())));
   if (others.size() > kNamed)
     named.push_back(std::to_string(others.size() - kNamed) + " more");
+  const std::string folder = fs::path(lock.path()).parent_path().generic_string();
   diags
       .add(DiagId::file_unwritable, Place{header.file.path, 0, 0, 0},
            {header.file.path, join(named, ", ") + (others.size() == 1 ? " needs" : " need") + " the present one"})
       .help = "name their specs too, so that one run makes all kernels of " +
-              fs::path(lock.path()).parent_path().generic_string() + "; delete files that no spec gives";
+              (folder.empty() ? "this folder" : folder) + "; delete files that no spec gives";
   return false;
 }
 

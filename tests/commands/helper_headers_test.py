@@ -80,6 +80,13 @@ class HelperHeaders(Sandbox):
         self.kgen("specs/add.toml", "-o", "out")  # brings back the one that mul was made with
         self.assertEqual(path.read_text(), right)
 
+    def test_the_folder_at_hand_has_no_name_but_is_told_of(self):
+        self.write("specs/add.toml", ADD)
+        self.write("specs/mul.toml", MUL)
+        self.kgen("specs", "-o", ".", "--targets", "openmp")
+        done = self.kgen("specs/add.toml", "-o", ".", "--targets", "openmp", *self.another_kgen(), code=4)
+        self.assertIn("one run makes all kernels of this folder; delete", done.stderr)
+
     def test_another_text_must_not_strand_kernels_of_other_specs(self):
         self.write("specs/add.toml", ADD)
         self.write("specs/mul.toml", MUL)
