@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 73
+#define KGEN_OPENMP_REVISION 74
 
 #include <cmath>
 #include <cstdint>
@@ -3446,12 +3446,14 @@ struct Cut {
   static constexpr int kFewRows = kTileRows, kFewRowsDown = 32, kPanelsOfFewRows = 16;
   // Words are folded so fast that what waits would take longer than columns that come from the second cache.
   static constexpr int64_t kDeep = std::is_same_v<Left, int32_t> ? 1024 : 256;
-  static constexpr int64_t kLeftBytes = 1 << 18, kRightBytes = 1 << 26, kShared = 1 << 24;
+  static constexpr int64_t kLeftNumbers = (1 << 18) / int64_t(sizeof(Left));
+  static constexpr int64_t kRightBytes = 1 << 26, kShared = 1 << 24, kLeastDepth = 64;
   static constexpr int64_t kPanelsThatWait = 32, kTilesBeside = 40;
   int64_t depth, bands, panels, tiles;           // panels of columns in all bands, tiles of rows
+  int64_t some_rows, some_columns;               // as many as there are, or some more than are few
   int64_t part;                                  // of the depth
   int64_t panels_at_once, tiles_at_once;         // that lie in panels
-  bool few_columns, few_rows, few_rows_down;     // which meet all of the other factor as it is read
+  bool few_columns, few_rows;                    // which meet all of the other factor as it is read
   bool packs_left = false, packs_right = false;  // else they are read where they lie, as is best for a few
   bool alone;                                    // a thread computes it by itself, if there are several
 
@@ -3459,43 +3461,54 @@ struct Cut {
       : depth(smaller(larger(depth_.count(), 1), int64_t{1} << 50)),  // what its bytes can be counted for
         bands(bands_),
         panels(bands_ * ceil_div(columns.count(), kColumns)),
-        tiles(ceil_div(rows.count(), kTileRows)) {
+        tiles(ceil_div(rows.count(), kTileRows)),
+        some_rows(smaller(rows.count(), kFewRowsDown + 1)),
+        some_columns(smaller(bands_ * columns.count(), kFewColumns + 1)) {
     const double work = double(rows.count()) * double(bands * columns.count()) * double(depth);
-    packs_left = work > 64 * 64 * 64;
-    few_columns = bands * columns.count() <= kFewColumns && depth > 64;
-    few_rows = packs_left && rows.count() <= kFewRows && panels >= kPanelsOfFewRows;
-    few_rows_down = rows.count() <= kFewRowsDown;
+    const bool is_much = work > 64 * 64 * 64;
+    few_columns = some_columns <= kFewColumns && depth > kLeastDepth;
+    few_rows = is_much && some_rows <= kFewRows && panels >= kPanelsOfFewRows;
+    packs_left = is_much;
     packs_right = packs_left && tiles > 2;
     alone = work <= kShared;
     part = packs_left ? ceil_div(ceil_div(depth, ceil_div(depth, kDeep)), N) * N : depth;
-    tiles_at_once = larger(
-        1, smaller(smaller(tiles, kTilesBeside), kLeftBytes / int64_t(sizeof(Left)) / kTileRows / part));
-    panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / kColumns / depth));
+    tiles_at_once =
+        larger(1, smaller(smaller(tiles, kTilesBeside), kLeftNumbers / kTileRows / most_of_part()));
+    panels_at_once = larger(1, smaller(panels, kRightBytes / int64_t(sizeof(Right)) / panel_numbers()));
   }
   // Are rows or columns few, where right factors lie along the depth or do not?
   template <bool kDown>
   IN_SET bool is_narrow() const {
-    return few_columns || (kDown ? few_rows_down : few_rows);
+    return few_columns || (kDown ? some_rows <= kFewRowsDown : few_rows);
   }
   // Of a panel, or of a line of a few. Some more than there are: those beside each other do not meet in the
   // sets of a cache.
   IN_SET int64_t panel_numbers() const { return (depth + 1) * kColumns; }
   IN_SET int64_t line_numbers() const { return depth + N; }
+
+  // Memory is made for the most rows, columns and positions of the depth that a call may have, and serves
+  // calls with fewer of them: no number of these functions falls where one of those grows.
   IN_SET int64_t left_bytes() const {
-    return (packs_left ? lines(tiles_at_once * kTileRows * part, sizeof(Left)) : 0) + known_bytes();
+    const int64_t tile = kTileRows * most_of_part();
+    const int64_t numbers = larger(tile, smaller(smaller(tiles, kTilesBeside) * tile, kLeftNumbers));
+    return (packs_left ? lines(numbers, sizeof(Left)) : 0) + known_bytes();
   }
   // What is known of each N steps of a tile, where rows do not take all; or of the sums of its rows.
   IN_SET int64_t known_bytes() const {
-    return packs_left ? lines(tiles_at_once * larger(part / N, kTileRows * int64_t(sizeof(int32_t))), 1) : 0;
+    const int64_t of_tile = larger(most_of_part() / N, kTileRows * int64_t(sizeof(int32_t)));
+    return packs_left ? lines(smaller(tiles, kTilesBeside) * of_tile, 1) : 0;
+  }
+  IN_SET int64_t panel_bytes() const {
+    const int64_t one = lines(1, sizeof(Right), panel_numbers());
+    return packs_right ? larger(one, smaller(lines(panels, sizeof(Right), panel_numbers()), kRightBytes)) : 0;
   }
   IN_SET int64_t right_bytes() const {
-    const int64_t panel_bytes = packs_right ? lines(panels_at_once, sizeof(Right), panel_numbers()) : 0;
-    const int64_t rows = few_rows_down ? kFewRowsDown : few_rows ? kFewRows : 0;
-    return larger(larger(panel_bytes, lines(few_columns ? kFewColumns : 0, sizeof(Right), line_numbers())),
-                  lines(rows, sizeof(Left), line_numbers()));
+    const int64_t columns = depth > kLeastDepth ? smaller(some_columns, kFewColumns) : 0;
+    return larger(panel_bytes(), larger(lines(smaller(some_rows, kFewRowsDown), sizeof(Left), line_numbers()),
+                                        lines(columns, sizeof(Right), line_numbers())));
   }
   IN_SET int64_t waiting_bytes() const {
-    return part < depth
+    return packs_left && depth > kDeep
                ? lines(tiles_at_once * kTileRows * smaller(panels, kPanelsThatWait) * kColumns, sizeof(Total))
                : 0;
   }
@@ -3504,9 +3517,10 @@ struct Cut {
     return left_bytes() + waiting_bytes() + (several && alone ? right_bytes() : 0);
   }
   // and where it computes each alone.
-  IN_SET int64_t own_bytes() const { return thread_bytes(false) + right_bytes(); }
+  IN_SET int64_t own_bytes() const { return thread_bytes(false) + panel_bytes(); }
 
  private:
+  IN_SET int64_t most_of_part() const { return smaller(kDeep, ceil_div(depth, N) * N); }
   IN_SET static int64_t lines(int64_t count, int64_t bytes, int64_t times = 1) {
     constexpr int64_t kTooMany = INT64_MAX / 4;
     return double(count) * double(bytes) * double(times) < double(kTooMany)
@@ -3525,7 +3539,7 @@ struct Everywhere {
 template <class End>
 struct Until {
   End end;
-  bool operator()(int64_t m, int64_t k) const { return k < end(m); }
+  IN_SET bool operator()(int64_t m, int64_t k) const { return k < end(m); }
 };
 template <class End>
 Until(End) -> Until<End>;
@@ -3871,9 +3885,9 @@ class NarrowContraction {
           go_along(steps, row, beside, count, here + row * in_row,
                    std::make_integer_sequence<int, kRowsAlong>());
       }
-      for (int cell = 0; first > 0 && cell < rows * in_row; ++cell)
-        here[cell] = combine_(waiting[cell], here[cell]);
-      for (int cell = 0; end < depth_.count() && cell < rows * in_row; ++cell) waiting[cell] = here[cell];
+      const int kept = int(rows_.count()) * in_row;
+      for (int cell = 0; first > 0 && cell < kept; ++cell) here[cell] = combine_(waiting[cell], here[cell]);
+      for (int cell = 0; end < depth_.count() && cell < kept; ++cell) waiting[cell] = here[cell];
     }
     for (int64_t m = 0; m < rows_.count(); ++m)
       for (int i = 0; i < count; ++i)
@@ -3952,7 +3966,8 @@ class Contraction {
   template <class Threads>
   IN_SET void run(Threads team, char* shared, char* mine) {
     right_panels_ = reinterpret_cast<B*>(team.alone ? mine : shared);
-    char* const left = team.alone ? mine + cut_.right_bytes() : mine;  // behind what a later call may find
+    const int64_t right_bytes = std::is_same_v<Threads, Team> ? cut_.right_bytes() : cut_.panel_bytes();
+    char* const left = team.alone ? mine + right_bytes : mine;  // behind what a later call may find
     left_panels_ = reinterpret_cast<A*>(left);
     waiting_ = reinterpret_cast<Total*>(left + cut_.left_bytes());
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());
@@ -4373,6 +4388,7 @@ template <int N, int kInWord>
 struct CutOfWords : Cut<int32_t, int32_t, int32_t, N> {
   IN_SET CutOfWords(Span rows, int64_t bands_, Span columns, Span depth_)
       : Cut<int32_t, int32_t, int32_t, N>(rows, bands_, columns, Words<kInWord>{depth_}.span()) {}
+  // Are words worth it: is there much to do, which is not narrow, and deep enough for whole vectors of them?
   template <bool kDown>
   IN_SET bool from_panels() const {
     return this->packs_left && this->depth >= N && !this->template is_narrow<kDown>();

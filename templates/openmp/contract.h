@@ -1,4 +1,4 @@
-//@ contract: narrow turned
+//@ contract: narrow fold_tile turned across Plus
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Kept,
           class Combine, class Wanted>
 class Contraction {
@@ -36,7 +36,8 @@ class Contraction {
   template <class Threads>
   IN_SET void run(Threads team, char* shared, char* mine) {
     right_panels_ = reinterpret_cast<B*>(team.alone ? mine : shared);
-    char* const left = team.alone ? mine + cut_.right_bytes() : mine;  // behind what a later call may find
+    const int64_t right_bytes = std::is_same_v<Threads, Team> ? cut_.right_bytes() : cut_.panel_bytes();
+    char* const left = team.alone ? mine + right_bytes : mine;  // behind what a later call may find
     left_panels_ = reinterpret_cast<A*>(left);
     waiting_ = reinterpret_cast<Total*>(left + cut_.left_bytes());
     known_ = reinterpret_cast<typename Steps::What*>(left + cut_.left_bytes() - cut_.known_bytes());

@@ -1,4 +1,4 @@
-//@ narrow: fold_tile across Plus
+//@ narrow: fold_tile across
 // A product with few rows, or few columns: each number of the other factor is read once, as fast as memory
 // gives it, and meets all of them, which lie in memory that the threads share.
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Combine>
@@ -211,9 +211,9 @@ class NarrowContraction {
           go_along(steps, row, beside, count, here + row * in_row,
                    std::make_integer_sequence<int, kRowsAlong>());
       }
-      for (int cell = 0; first > 0 && cell < rows * in_row; ++cell)
-        here[cell] = combine_(waiting[cell], here[cell]);
-      for (int cell = 0; end < depth_.count() && cell < rows * in_row; ++cell) waiting[cell] = here[cell];
+      const int kept = int(rows_.count()) * in_row;
+      for (int cell = 0; first > 0 && cell < kept; ++cell) here[cell] = combine_(waiting[cell], here[cell]);
+      for (int cell = 0; end < depth_.count() && cell < kept; ++cell) waiting[cell] = here[cell];
     }
     for (int64_t m = 0; m < rows_.count(); ++m)
       for (int i = 0; i < count; ++i)

@@ -92,6 +92,7 @@ template <int N, int kInWord>
 struct CutOfWords : Cut<int32_t, int32_t, int32_t, N> {
   IN_SET CutOfWords(Span rows, int64_t bands_, Span columns, Span depth_)
       : Cut<int32_t, int32_t, int32_t, N>(rows, bands_, columns, Words<kInWord>{depth_}.span()) {}
+  // Are words worth it: is there much to do, which is not narrow, and deep enough for whole vectors of them?
   template <bool kDown>
   IN_SET bool from_panels() const {
     return this->packs_left && this->depth >= N && !this->template is_narrow<kDown>();

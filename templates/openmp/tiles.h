@@ -9,7 +9,7 @@ struct Everywhere {
 template <class End>
 struct Until {
   End end;
-  bool operator()(int64_t m, int64_t k) const { return k < end(m); }
+  IN_SET bool operator()(int64_t m, int64_t k) const { return k < end(m); }
 };
 template <class End>
 Until(End) -> Until<End>;

@@ -42,14 +42,17 @@ public:
   // would sink to numbers that take long; narrow numbers end in wide ones. 0: there are none.
   int64_t block(const std::vector<PlanNode *> &folds) const {
     int64_t block = 0;
+    bool narrow = false;
     for (const PlanNode *fold : folds) {
       const Monoid monoid = fold->monoid;
       const bool grows = monoid == Monoid::sum || monoid == Monoid::mean || monoid == Monoid::product;
       if (grows && is_floating(fold->lane_total->type))
         block = plan_.decide(Decision::sum_block); // so that errors stay small
-      else if (fold->lane_total->type != kernel_.vars[fold->target].type && block == 0)
-        block = kNarrowBlock;
+      else
+        narrow |= fold->lane_total->type != kernel_.vars[fold->target].type;
     }
+    if (narrow)
+      block = block == 0 ? kNarrowBlock : std::min(block, kNarrowBlock);
     const std::optional<int64_t> most = most_positions(kernel_.axes[lane_]);
     return most && *most <= block ? 0 : block;
   }

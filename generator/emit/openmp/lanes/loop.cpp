@@ -83,7 +83,9 @@ void lane_loop(LaneScope &lanes, LaneTotals &totals, const LaneOutputs &outputs,
   Printer &printer = lanes.printer;
   lanes.axis = loop.axis;
   lanes.widest = 1;
-  const int64_t block = printer.in_part(loop.axis) ? 0 : loop.on_lanes->block; // a piece is shorter
+  const int64_t wanted = loop.on_lanes->block;
+  const bool is_shorter = printer.in_part(loop.axis) && printer.plan.decide(Decision::chunk) <= wanted;
+  const int64_t block = is_shorter ? 0 : wanted;
   const std::string &v = printer.axis_name(loop.axis);
   totals.of_lanes = totals_of_lanes(lanes, loop);
   totals.first = block > 0 ? lanes.names.claim(v, "_block") : whole.begin;
