@@ -65,9 +65,8 @@ def attention_backward(inputs, sizes, params):
     e = exp(scores - scores.max(-1, keep=True))
     p = e / e.sum(-1, keep=True)
     d_scores = p * (matmul(d_o, v.swap(-1, -2)) - (d_o * o).sum(-1, keep=True))
-    if sizes["R"] == 0:  # no key: o is 0 / 0, and so is the share of each
-        d_scores, k = Num(np.full((*scores.v.shape[:3], 1), np.nan)), Num(np.zeros((*k.v.shape[:2], 1, sizes["D"])))
-        return {"d_q": matmul(d_scores, k), "d_k": np.zeros(inputs["k"].shape), "d_v": np.zeros(inputs["v"].shape)}
+    if sizes["R"] == 0:  # no key on which anything depends
+        return {f"d_{name}": np.zeros(inputs[name].shape) for name in "qkv"}
     return {
         "d_q": scale * matmul(d_scores, k),
         "d_k": scale * matmul(d_scores.swap(-1, -2), q),
