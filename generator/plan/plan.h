@@ -134,10 +134,10 @@ struct PlanNode {
   std::optional<LaneLoop> on_lanes;          // of loops (see plan/lanes)
   std::optional<LaneTotal> lane_total;       // of folds along these
   std::vector<Ahead> ahead;                  // of loops: what those inside, or they themselves, ask for
-  // Inside these, where lanes write records of so many fields whole: of a loop over the fields, or of the first of
-  // statements that set one each;
+  // Inside these, where lanes write whole records. Of a loop over their fields, or of the first of the statements that
+  // set one each: how many there are.
   int64_t fields = 0;
-  std::optional<int64_t> field; // and which one a statement sets; 0: that of the round
+  std::optional<int64_t> field; // which one a statement sets; in a loop over the fields 0, for that of the round
   // CUDA: threads share the loop, and each takes several positions at once.
   struct Packs {
     int together = 1;               // so many

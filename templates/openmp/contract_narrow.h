@@ -6,8 +6,8 @@ class NarrowContraction {
   using Total = Lanes<T, N>;
   using Lefts = Lanes<A, N>;
   using Rights = Lanes<B, N>;
-  // So many lines of the other factor are gone down beside each other, with so many of the few.
-  static constexpr int kBeside = 4, kFew = 2 * kTileRows / kBeside;
+  // So many lines of the other factor are gone down beside each other, and so many of the few at once.
+  static constexpr int kBeside = 4, kAtOnce = 2 * kTileRows / kBeside;
   // So many rows go along the columns together, some steps at a time, with totals in the first cache.
   static constexpr int kRowsAlong = 4, kSteps = 8;
   static constexpr int kTotalsAlong = 384;
@@ -61,24 +61,24 @@ class NarrowContraction {
       use(group % cut_.bands, Span{first, smaller(first + size, lines.end)});
     }
   }
-  // Takes as many of the few at once as there are registers for.
+  // The few, as many at once as there are registers for.
   template <class Use>
-  IN_SET static void for_few(int count, const Use& use) {
-    for (int first = 0; first < count; first += kFew) {
-      const int rest = int(smaller(count - first, kFew));
+  IN_SET static void some_at_a_time(int count, const Use& use) {
+    for (int first = 0; first < count; first += kAtOnce) {
+      const int rest = int(smaller(count - first, kAtOnce));
       if (rest == 1)
         use(std::integral_constant<int, 1>(), first, rest);
       else
-        use(std::integral_constant<int, kFew>(), first, rest);
+        use(std::integral_constant<int, kAtOnce>(), first, rest);
     }
   }
   // Lanes take positions of the depth in turns: those of `few` lines, and of kBeside others.
-  template <int kOfFew, class Values, class Few, class Beside, class InLanes>
+  template <int kLines, class Values, class Few, class Beside, class InLanes>
   IN_SET void go_down(int64_t turns, const Few& few, const Beside& beside, const InLanes& step,
                       Total* totals) const {
-    for (int cell = 0; cell < kOfFew * kBeside; ++cell) totals[cell] = start_;
+    for (int cell = 0; cell < kLines * kBeside; ++cell) totals[cell] = start_;
     fold_tile<N, Values>({0, turns}, few, beside, step, Everywhere(), totals,
-                         std::make_integer_sequence<int, kOfFew * kBeside>(),
+                         std::make_integer_sequence<int, kLines * kBeside>(),
                          std::make_integer_sequence<int, kBeside>());
   }
 
@@ -103,7 +103,7 @@ class NarrowContraction {
   IN_SET void fold_rows(Span rows, int64_t band) const {
     const int count = count_of_columns();
     T results[kBeside][N] = {};
-    for_few(count, [&](auto few, int first, int there) IN_SET {
+    some_at_a_time(count, [&](auto few, int first, int there) IN_SET {
       const B* const columns = columns_of_few_ + (band * count + first) * cut_.line_numbers();
       go_down_rows<decltype(few)::value>(rows, columns, there, &results[0][first]);
     });
@@ -111,7 +111,7 @@ class NarrowContraction {
       finish(band, m, columns_.first, FirstLanes<N>{count}, load(results[m - rows.first], AllLanes<N>{}));
   }
   // The last positions, too few for all lanes, come after the others.
-  template <int kOfFew>
+  template <int kLines>
   IN_SET void go_down_rows(Span rows, const B* columns, int count, T* results) const {
     const int64_t to_next = cut_.line_numbers(), first_k = depth_.first, turns = depth_.count() / N;
     const Left left = left_;  // as what is stored could be anything that is not local
@@ -126,8 +126,8 @@ class NarrowContraction {
       values = load(positions, AllLanes<N>{});
     };
     const auto step = [this](Total& total, Rights b, Lefts a) IN_SET { step_(total, a, b); };
-    Total totals[kOfFew * kBeside];
-    go_down<kOfFew, Lefts>(turns, of_column, of_row, step, totals);
+    Total totals[kLines * kBeside];
+    go_down<kLines, Lefts>(turns, of_column, of_row, step, totals);
     for (int64_t m = rows.first; m < rows.end; ++m)
       for (int n = 0; n < count; ++n) {
         Total total = across(totals[n * kBeside + (m - rows.first)], combine_);
@@ -148,7 +148,7 @@ class NarrowContraction {
     T results[Cut<T, A, B, N>::kFewRowsDown][N] = {};
     const int64_t turns = (right_.down_end(depth_) - depth_.first) / N;
     for (int first = 0; first < int(columns.count()); first += kBeside)
-      for_few(int(rows_.count()), [&](auto few, int row, int there) IN_SET {
+      some_at_a_time(int(rows_.count()), [&](auto few, int row, int there) IN_SET {
         const int count = int(smaller(columns.count() - first, kBeside));
         go_down_columns<decltype(few)::value>(turns, band, columns.first + first, count,
                                               rows_of_few_ + row * cut_.line_numbers(), there,
@@ -173,7 +173,7 @@ class NarrowContraction {
       finish(band, rows_.first + m, first, active, total);
     }
   }
-  template <int kOfFew>
+  template <int kLines>
   IN_SET void go_down_columns(int64_t turns, int64_t band, int64_t first, int count, const A* rows, int there,
                               T* results) const {
     const int64_t to_next = cut_.line_numbers(), first_k = depth_.first;
@@ -185,8 +185,8 @@ class NarrowContraction {
       in_band(band, right, values, first_k + turn * N, first + (n < count ? n : 0), DownLanes<N>{});
     };
     const auto step = [this](Total& total, Lefts a, Rights b) IN_SET { step_(total, a, b); };
-    Total totals[kOfFew * kBeside];
-    go_down<kOfFew, Rights>(turns, of_row, of_column, step, totals);
+    Total totals[kLines * kBeside];
+    go_down<kLines, Rights>(turns, of_row, of_column, step, totals);
     for (int row = 0; row < there; ++row)
       for (int n = 0; n < count; ++n) results[row * N + n] = across(totals[row * kBeside + n], combine_);
   }

@@ -48,6 +48,18 @@ def loaded(kind, values):
     return (values.astype(np.uint32) << 16).view(np.float32) if kind == "bf16" else values
 
 
+def emitted(folder, name):
+    subprocess.run([KGEN, f"{name}.toml", "--targets", "openmp"], cwd=folder, check=True, capture_output=True)
+
+
+def library(folder, name, flags, apart=""):
+    """What was emitted, compiled with these flags; libraries of one name have something that tells them apart."""
+    file = folder / f"lib{name}{apart}.so"
+    subprocess.run(["g++", "-std=c++17", "-O1", *flags, "-fopenmp", "-shared", "-fPIC", f"{name}_openmp.cpp", "-o", file],
+                   cwd=folder, check=True)
+    return ctypes.CDLL(str(file))
+
+
 class Built:
     def __init__(self, case, folder):
         self.case = case
@@ -55,11 +67,8 @@ class Built:
         plan = subprocess.run([KGEN, "generate", f"{case.name}.toml", "--stop-after", "plan"], cwd=folder, check=True,
                               capture_output=True, text=True).stdout
         self.tiles = plan.split("plan for cuda")[0].count("tiles of ")  # how many folds are computed by them
-        subprocess.run([KGEN, f"{case.name}.toml", "--targets", "openmp"], cwd=folder, check=True, capture_output=True)
-        library = folder / f"lib{case.name}.so"
-        subprocess.run(["g++", "-std=c++17", "-O1", *this_machine.FLAGS, "-fopenmp", "-shared", "-fPIC",
-                        f"{case.name}_openmp.cpp", "-o", library], cwd=folder, check=True)
-        self.library = ctypes.CDLL(str(library))
+        emitted(folder, case.name)
+        self.library = library(folder, case.name, this_machine.FLAGS)
         self.has_workspace = f"{case.name}_openmp_workspace" in (folder / f"{case.name}.h").read_text()
 
     def __call__(self, sizes, arrays):

@@ -6,12 +6,11 @@ memory_test.py KGEN [unittest arguments]
 
 import ctypes
 import pathlib
-import subprocess
-import sys
 import tempfile
 import unittest
 
 import numpy as np
+from built import emitted, library
 
 SETS = {"avx2": "-march=x86-64-v3 -DKGEN_NO_AVX512", "the best": "-march=native"}
 BEHIND = 1 << 20
@@ -38,12 +37,9 @@ class Memory(unittest.TestCase):
         cls.libraries = {}
         for name, (arrays, body) in KERNELS.items():
             (cls.folder / f"{name}.toml").write_text(f"kernel = \"{name}\"\n{arrays}body = '''\n{body}\n'''\n")
-            subprocess.run([KGEN, f"{name}.toml", "--targets", "openmp"], cwd=cls.folder, check=True, capture_output=True)
+            emitted(cls.folder, name)
             for set_name, flags in SETS.items():
-                library = cls.folder / f"lib{name}_{set_name.replace(' ', '_')}.so"
-                subprocess.run(["g++", "-std=c++17", "-O1", *flags.split(), "-fopenmp", "-shared", "-fPIC",
-                                f"{name}_openmp.cpp", "-o", library], cwd=cls.folder, check=True)
-                cls.libraries[name, set_name] = ctypes.CDLL(str(library))
+                cls.libraries[name, set_name] = library(cls.folder, name, flags.split(), set_name.replace(" ", "_"))
 
     @classmethod
     def tearDownClass(cls):
@@ -52,16 +48,16 @@ class Memory(unittest.TestCase):
     def check(self, name, sizes, arrays, result, expected):
         gomp = ctypes.CDLL("libgomp.so.1")
         for set_name in SETS:
-            library = self.libraries[name, set_name]
+            built = self.libraries[name, set_name]
             numbers = [ctypes.c_int64(size) for size in sizes]
             pointers = [ctypes.c_void_p(a.ctypes.data) for a in (*arrays, result)]
-            room = getattr(library, f"{name}_openmp_workspace")
+            room = getattr(built, f"{name}_openmp_workspace")
             room.restype = ctypes.c_int64
             all_of_it = room(*numbers)
 
             def call(count):
                 workspace = np.full(count + BEHIND, 0xA5, np.uint8)
-                status = getattr(library, f"{name}_openmp")(*pointers, *numbers, ctypes.c_void_p(workspace.ctypes.data),
+                status = getattr(built, f"{name}_openmp")(*pointers, *numbers, ctypes.c_void_p(workspace.ctypes.data),
                                                             ctypes.c_int64(count))
                 return status, bool((workspace[count:] == 0xA5).all())
 
@@ -117,5 +113,4 @@ class Memory(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

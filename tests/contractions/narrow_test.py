@@ -6,12 +6,11 @@ narrow_test.py KGEN [unittest arguments]
 
 import ctypes
 import pathlib
-import subprocess
-import sys
 import tempfile
 import unittest
 
 import numpy as np
+from built import emitted, library
 
 
 SETS = {"baseline": "-DKGEN_NO_AVX2 -DKGEN_NO_AVX512", "avx2": "-march=x86-64-v3 -DKGEN_NO_AVX512", "the best": "-march=native"}
@@ -54,7 +53,7 @@ class Narrow(unittest.TestCase):
         cls.folder = pathlib.Path(cls.temporary.name)
         for name, (kind, total, brackets) in KERNELS.items():
             (cls.folder / f"{name}.toml").write_text(spec(name, kind, total, brackets))
-            subprocess.run([KGEN, f"{name}.toml", "--targets", "openmp"], cwd=cls.folder, check=True, capture_output=True)
+            emitted(cls.folder, name)
 
     @classmethod
     def tearDownClass(cls):
@@ -81,10 +80,8 @@ class Narrow(unittest.TestCase):
         gomp = ctypes.CDLL("libgomp.so.1")
         for name in KERNELS:
             for set_name, flags in SETS.items():
-                library = self.folder / f"lib{name}_{set_name.replace(' ', '_')}.so"
-                subprocess.run(["g++", "-std=c++17", "-O1", *flags.split(), "-fopenmp", "-shared", "-fPIC",
-                                f"{name}_openmp.cpp", "-o", library], cwd=self.folder, check=True)
-                function = getattr(ctypes.CDLL(str(library)), f"{name}_openmp")
+                built = library(self.folder, name, flags.split(), set_name.replace(" ", "_"))
+                function = getattr(built, f"{name}_openmp")
                 for shape in SHAPES:
                     with self.subTest(name, set=set_name, shape=shape):
                         results = []
@@ -99,5 +96,4 @@ class Narrow(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

@@ -211,7 +211,7 @@ void strided(Block &block, const Nest &nest, const Printer::Range *part) {
   const bool guarded = !block.team.present.empty() && sets_elements(out.plan(), body);
   if (guarded)
     out.add("if (" + block.team.present + ") {");
-  if (block.has_columns()) // loads of several rows are under way at once
+  if (block.team.columns) // loads of several rows are under way at once
     out.add("#pragma unroll 4");
   out.add("for (" + type + " " + v + " = " +
           (points.begin == "0" ? own : (named ? points.begin : type + "(" + points.begin + ")") + " + " + own) + "; " +

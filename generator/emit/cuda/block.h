@@ -24,8 +24,6 @@ struct Block {
   std::set<VarId> shared = {};  // memory that statements exchange
   std::set<VarId> pending = {}; // folds that go on over the rounds of the block
   std::optional<RowPart> part = {};
-
-  bool has_columns() const { return team.index != Team().index; } // its threads go down columns, each its own
 };
 
 void block_list(Block &block, const std::vector<PlanNode> &list);

@@ -6,8 +6,8 @@
 
 namespace kgen {
 
-std::string column_shape(Printer &printer, const Phase &phase, const std::string &turns) {
-  return printer.spelling.helper("ColumnShape") + "(" + turns + ", " +
+std::string column_shape(Printer &printer, const Phase &phase) {
+  return printer.spelling.helper("ColumnShape") + "(" + longest_text(printer, phase.launch) + ", " +
          points_text(printer, items_of(printer.plan, phase)) + ", " + (phase.launch.split ? "1024" : "1") + ")";
 }
 
@@ -16,7 +16,14 @@ KernelLaunch columns_kernel(KernelText &out, const Phase &phase) {
   const std::vector<PlanNode> &body = items.back()->body;
   const PlanNode *split = phase.launch.split ? split_fold(out.plan(), body) : nullptr;
   const std::string column = out.names.claim("column"), writes = out.names.claim("writes");
-  Block block{out, {"threadIdx.y", "blockDim.y", writes, "column_fold", "column_fold", column + " < items"}};
+  const Team team = {.index = "threadIdx.y",
+                     .size = "blockDim.y",
+                     .writer = writes,
+                     .fold = "column_fold",
+                     .helper = "column_fold",
+                     .columns = true,
+                     .present = column + " < items"};
+  Block block{out, team};
   out.add("const Index items = Index(" + points_text(out.printer, items) + ");"); // derived sizes have 64 bits
   out.add("const Index " + column + " = Index(blockIdx.x" + (split != nullptr ? " / chunks" : "") +
           ") * Index(blockDim.x) + Index(threadIdx.x);");
@@ -24,9 +31,8 @@ KernelLaunch columns_kernel(KernelText &out, const Phase &phase) {
   out.declare_spare(writes, "const bool " + writes + " = " + column + " < items && threadIdx.y == 0;");
   open_item(out, items);
   list_of_folds(block, body, split);
-  const std::string longest = longest_text(out.printer, phase.launch);
   return {.blocks = "shape.blocks",
-          .prepare = prepare_shape(out.printer, column_shape(out.printer, phase, longest), split),
+          .prepare = prepare_shape(out.printer, column_shape(out.printer, phase), split),
           .threads = "dim3(shape.wide, shape.deep)",
           .chunk = split != nullptr ? "Index" : ""};
 }

@@ -71,7 +71,7 @@ private:
   void hold(VarId var, const std::vector<Coordinate> &coords, bool load) {
     const Var &v = printer_.kernel.vars[var];
     if (printer_.plan.storage[var].kind != Storage::Kind::argument || v.optional ||
-        !is_crossing(lanes_, var, coords, loop_.axis, other_))
+        !lanes_.is_crosswise(var, coords, loop_.axis, other_))
       return;
     const std::string place = printer_.element(var, coords, {});
     auto [tile, fresh] = names_of_tiles_.try_emplace(place, "");

@@ -14,6 +14,7 @@ namespace kgen {
 struct Team {
   std::string index = "threadIdx.x", size = "blockDim.x", writer = "threadIdx.x == 0", fold = "block_fold",
               helper = "block_fold";
+  bool columns = false;     // its threads go down columns, each its own
   std::string present = ""; // the question whether a thread has a column; empty: all do
 };
 

@@ -38,7 +38,7 @@ KernelLaunch block_kernel(KernelText &out, const Phase &phase) {
   guard_item(out, items, "continue");
   block_list(block, body);
   if (!phase.launch.buffers.empty() && block.shared.empty())
-    out.add("__syncthreads();");
+    out.barrier();
   out.add("}");
   if (!rows)
     return {count};

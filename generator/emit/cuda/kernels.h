@@ -29,7 +29,7 @@ KernelLaunch crosswise_kernel(KernelText &out, const Phase &phase);
 // elements: neighbouring threads take neighbouring columns, and the threads of a block with one threadIdx.x share the
 // rows of their column. Blocks may share a column (see shared_folds.h).
 KernelLaunch columns_kernel(KernelText &out, const Phase &phase);
-std::string column_shape(Printer &printer, const Phase &phase, const std::string &turns); // that of the host
+std::string column_shape(Printer &printer, const Phase &phase); // that of the host
 
 // The threads of a block, or of a warp, walk the statements of one item together (see block.h), or those of a phase
 // that one block does.

@@ -11,9 +11,9 @@ using Work = Phase::Launch::Work;
 
 namespace {
 
+// Kernels are told how many steps there are.
 Code trips(Printer &printer, const PlanNode &loop) {
-  const Printer::Range r = printer.counted_range(loop);
-  return code_of(r.begin == "0" ? r.end : r.end + " - " + at_least(code_of(r.begin), binding::kMultiply));
+  return loop.kind == PlanNode::Kind::steps ? code_of(printer.counted_range(loop).end) : printer.trips(loop);
 }
 
 } // namespace

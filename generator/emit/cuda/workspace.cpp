@@ -40,10 +40,7 @@ std::string shared_elements(Printer &printer, VarId var, const std::set<size_t> 
 
 // What says how much room the blocks of a phase need, where the host finds that by sizes.
 std::string room_shape(Printer &printer, const Phase &phase) {
-  if (phase.launch.work != Phase::Launch::Work::columns)
-    return row_shape(printer, phase);
-  const PlanNode &split = *split_fold(printer.plan, items_of(printer.plan, phase).back()->body);
-  return column_shape(printer, phase, length_text(printer, nest_of(printer.plan, split, PlanNode::Order::reduction)));
+  return phase.launch.work == Phase::Launch::Work::columns ? column_shape(printer, phase) : row_shape(printer, phase);
 }
 
 void add_rooms(Printer &printer, const Phase &phase, Workspace &out) {

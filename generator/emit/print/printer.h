@@ -86,6 +86,8 @@ public:
   std::string between(const Phase *before, const Phase *after);
   // Opens a loop over parts of the loop's range; returns the part at hand.
   Range open_parts(const PlanNode &loop, const Range &whole, const std::string &length, const std::string &from = "");
+  // The same by the name of where a part begins.
+  Range open_rounds(const std::string &first, const Range &whole, const std::string &length);
   // The same for the loops over the axis inside; as long as the plan says, or as `length` does.
   Range open_part(const PlanNode &loop, std::string length = ""); // gives the whole range
   // How many positions are in a part, for which memory is wanted or where nothing else limits it.

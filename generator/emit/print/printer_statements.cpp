@@ -468,9 +468,13 @@ Printer::Range Printer::open_part(const PlanNode &n, std::string length) {
 Printer::Range Printer::open_parts(const PlanNode &n, const Range &r, const std::string &part,
                                    const std::string &from) {
   const std::string first = names_.claim_one_of(axis_names_[n.axis], {"_first", "_part_first"});
-  lines.add("for (int64_t " + first + " = " + (from.empty() ? r.begin : from) + "; " + first + " < " + r.end + "; " +
-            first + " += " + part + ") {");
-  return {first, spelling.helper("smaller") + "(" + first + " + " + part + ", " + r.end + ")"};
+  return open_rounds(first, {from.empty() ? r.begin : from, r.end}, part);
+}
+
+Printer::Range Printer::open_rounds(const std::string &first, const Range &r, const std::string &length) {
+  lines.add("for (int64_t " + first + " = " + r.begin + "; " + first + " < " + r.end + "; " + first + " += " + length +
+            ") {");
+  return {first, spelling.helper("smaller") + "(" + first + " + " + length + ", " + r.end + ")"};
 }
 
 const std::string &Printer::row_name(const std::string &axis, const std::string &suffix) {

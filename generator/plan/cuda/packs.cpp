@@ -340,12 +340,6 @@ int positions_together(const Plan &plan, const PlanNode &loop) {
   return all == 0 ? 1 : together;
 }
 
-bool is_crossing(const LaneAnalysis &lanes, VarId var, const std::vector<Coordinate> &coords, AxisId lane,
-                 AxisId other) {
-  return lanes.step_of(var, coords, lane).kind == LaneStep::Kind::stride &&
-         lanes.step_of(var, coords, other).kind == LaneStep::Kind::neighbour;
-}
-
 std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanNode *> &chain) {
   const LaneAnalysis lanes(plan);
   const PlanNode &loop = *chain.back();
@@ -357,12 +351,12 @@ std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanN
   const AxisId other = (*found)->axis;
   const bool simple = is_simple(plan, loop.body, loop, [&](VarId var) {
     return plan.storage[var].kind == Storage::Kind::argument &&
-           (is_crossing(lanes, var, {}, loop.axis, other) ||
+           (lanes.is_crosswise(var, {}, loop.axis, other) ||
             lanes.step_of(var, {}, loop.axis).kind == LaneStep::Kind::neighbour);
   });
   int least = 4, all = 0;
   for_each_access(plan, loop, [&](VarId var, const std::vector<Coordinate> &coords, const Expr *) {
-    if (!is_crossing(lanes, var, coords, loop.axis, other))
+    if (!lanes.is_crosswise(var, coords, loop.axis, other))
       return;
     least = std::min(least, bytes_of(plan.kernel.vars[var].type));
     all += bytes_of(plan.kernel.vars[var].type);

@@ -51,8 +51,4 @@ struct Crossing {
 };
 std::optional<Crossing> crossing(const Plan &plan, const std::vector<const PlanNode *> &chain);
 
-// Must the access go through a tile: are its neighbours along the other axis?
-bool is_crossing(const LaneAnalysis &lanes, VarId var, const std::vector<Coordinate> &coords, AxisId lane,
-                 AxisId other);
-
 } // namespace kgen

@@ -297,11 +297,14 @@ bool LaneAnalysis::hazardous(ExprId id) const {
 
 // ---- what can be lanes ----------------------------------------------------------------------------------------------
 
+bool LaneAnalysis::is_crosswise(VarId var, const std::vector<Coordinate> &coords, AxisId lane, AxisId other) const {
+  return step_of(var, coords, lane).kind == LaneStep::Kind::stride &&
+         step_of(var, coords, other).kind == LaneStep::Kind::neighbour;
+}
+
 bool LaneAnalysis::crosses(const PlanNode &loop, AxisId other) const {
   auto crossed = [&](VarId var, const std::vector<Coordinate> &coords) {
-    return plan_.storage[var].kind == Storage::Kind::argument &&
-           step_of(var, coords, loop.axis).kind == LaneStep::Kind::stride &&
-           step_of(var, coords, other).kind == LaneStep::Kind::neighbour;
+    return plan_.storage[var].kind == Storage::Kind::argument && is_crosswise(var, coords, loop.axis, other);
   };
   bool found = false;
   for_each_node(loop, [&](const PlanNode &node) {

@@ -53,6 +53,8 @@ public:
   bool ends_by_lane(const PlanNode &repeat, AxisId lane) const;
   // Does the loop go through an array in strides whose elements are neighbours along the other axis?
   bool crosses(const PlanNode &loop, AxisId other) const;
+  // Has an access its neighbours along the other axis, and not along the lanes?
+  bool is_crosswise(VarId var, const std::vector<Coordinate> &coords, AxisId lane, AxisId other) const;
   // May loops go on past the window that is read or written, up to the end of another's?
   bool may_end_early(VarId var, const std::vector<Coordinate> &coords) const;
   // May a read be inside its array by a condition around it only?

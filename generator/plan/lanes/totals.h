@@ -6,8 +6,8 @@
 
 namespace kgen {
 
-// Of the folds of a loop on lanes: how their lanes find totals, and how often these join those of the loop. That goes
-// over a part?
+// Of the folds of a loop on lanes: how their lanes find totals, and how often these join those of the loop. `in_part`:
+// the loop goes over a part of its range.
 void find_totals(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop, bool in_part);
 
 } // namespace kgen

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "plan/cuda/packs.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
 #include "plan/index/ranges.h"
@@ -40,7 +39,7 @@ public:
 private:
   bool is_turned(const Expr &e) const {
     if (e.op != Op::read || plan_.storage[e.ref].kind != Storage::Kind::argument ||
-        !is_crossing(analysis_, e.ref, e.coords, loop_.axis, other_))
+        !analysis_.is_crosswise(e.ref, e.coords, loop_.axis, other_))
       return false;
     const Var &var = kernel_.vars[e.ref];
     const bool here =

@@ -68,14 +68,6 @@ std::pair<std::string, std::string> walked_totals(const LaneScope &lanes, LaneTo
   return {parameters, sums};
 }
 
-Printer::Range open_block(const LaneScope &lanes, const std::string &first, const Printer::Range &range,
-                          int64_t block) {
-  const std::string length = std::to_string(block);
-  lanes.add("for (int64_t " + first + " = " + range.begin + "; " + first + " < " + range.end + "; " + first +
-            " += " + length + ") {");
-  return {first, lanes.helper("smaller") + "(" + first + " + " + length + ", " + range.end + ")"};
-}
-
 } // namespace
 
 void lane_loop(LaneScope &lanes, LaneTotals &totals, const LaneOutputs &outputs, const PlanNode &loop,
@@ -97,7 +89,7 @@ void lane_loop(LaneScope &lanes, LaneTotals &totals, const LaneOutputs &outputs,
     printer.lines.append(pass_words(printer, loop));
     Printer::Range range = whole;
     if (block > 0)
-      range = open_block(lanes, totals.first, range, block);
+      range = printer.open_rounds(totals.first, range, std::to_string(block));
     std::string references;
     for (const std::string &name : outer)
       if (mentions_word(body, name))
