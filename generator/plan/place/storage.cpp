@@ -358,8 +358,8 @@ bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomput
 }
 
 namespace {
-// What copies are made of never changes, so the first one of a list serves all statements behind it. `served` says which
-// one now stands for another.
+// What copies are made of never changes, so the first one of a list serves all statements behind it. `served` says
+// which one now stands for another.
 void merge_copies(Plan &plan, const Recomputing &recomputing, std::vector<PlanNode> &nodes,
                   std::map<VarId, VarId> served) {
   std::map<VarId, VarId> first; // by what they are copies of

@@ -477,42 +477,48 @@ private:
     });
   }
 
+  // The accesses of a loop's members, by memory.
+  using MembersOf = std::map<VarId, std::vector<std::pair<size_t, const Access *>>>;
+
   // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
   // cheaper. Or made of one that serves nothing else, which goes with it.
-  bool only_follows(const std::vector<TreeItem> &items, const std::vector<size_t> &members, size_t at) const {
-    const TreeItem &item = items[at];
-    const auto goes_along = [&](VarId var) {
-      return kernel_.vars[var].kind == Var::Kind::local && std::all_of(members.begin(), members.end(), [&](size_t m) {
-               const TreeItem &other = items[m];
-               const bool sets = other.node.kind == PlanNode::Kind::assign && other.node.target == var;
-               return &other == &item || sets || !reads_of(other, {var});
+  bool only_follows(const std::vector<TreeItem> &items, const MembersOf &members, size_t at) const {
+    const PlanNode &node = items[at].node;
+    const auto is_smaller = [&](const Var &var) {
+      return var.kind == Var::Kind::local && var.axes != node.lanes && node.lanes.contains(var.axes);
+    };
+    const auto goes_along = [&](const Access &own) {
+      const bool local = kernel_.vars[own.var].kind == Var::Kind::local;
+      return local && std::ranges::all_of(members.at(own.memory), [&](const auto &other) {
+               const PlanNode &n = items[other.first].node;
+               const bool sets = n.kind == PlanNode::Kind::assign && n.target == own.var;
+               return other.first == at || sets || other.second->write;
              });
     };
-    for (size_t m : members) {
-      if (m > at && !may_exchange(item.accesses, items[m].accesses))
-        return false;
-      for (const Access &other : items[m].accesses)
-        for (const Access &own : item.accesses) {
-          const AxisSet axes = kernel_.vars[own.var].axes;
-          const bool smaller = kernel_.vars[own.var].kind == Var::Kind::local && axes != item.node.lanes &&
-                               item.node.lanes.contains(axes);
-          if (&items[m] != &item && conflict(own, other) && (own.write || !(smaller || goes_along(own.var))))
-            return false;
-        }
-    }
-    return true;
+    return std::ranges::all_of(items[at].accesses, [&](const Access &own) {
+      const bool may_leave = !own.write && (is_smaller(kernel_.vars[own.var]) || goes_along(own));
+      return std::ranges::all_of(members.at(own.memory), [&](const auto &other) {
+        return other.first == at || !conflict(own, *other.second) || (other.first < at && may_leave);
+      });
+    });
   }
 
   // A local that no other statement of the loop touches is better computed, or started, where it is read.
   void leave_to_readers(const std::vector<TreeItem> &items, Touched &inside, std::vector<size_t> &members,
                         std::vector<size_t> &after) const {
     std::vector<size_t> left;
+    MembersOf by_memory;
+    for (size_t i : members)
+      for (const Access &a : items[i].accesses)
+        by_memory[a.memory].emplace_back(i, &a);
     for (size_t m = members.size(); m-- > 0 && members.size() > 1;) {
       const TreeItem &item = items[members[m]];
       if (!starts_or_sets(item.node) || !item.local_target ||
-          (!inside.may_exchange_member(item.accesses, item.jumps) && !only_follows(items, members, members[m])))
+          (!inside.may_exchange_member(item.accesses, item.jumps) && !only_follows(items, by_memory, members[m])))
         continue;
       inside.remove(item.accesses, item.jumps);
+      for (const Access &a : item.accesses)
+        std::erase_if(by_memory[a.memory], [&](const auto &member) { return member.first == members[m]; });
       left.push_back(members[m]);
       members.erase(members.begin() + static_cast<std::ptrdiff_t>(m));
     }
