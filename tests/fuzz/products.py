@@ -5,7 +5,7 @@ from tree import Node, Statement
 FLOATS = {"f32": 8, "f64": 1, "bf16": 2, "f16": 1}
 WHOLE = {"i8": 2, "u8": 2, "i16": 1, "i32": 1}
 SUMS = {"f32": 4, "f64": 1, "bf16": 1}
-DEPTHS, SIDES = [1, 17, 40, 96, 260], [1, 2, 3, 5, 6, 9, 16, 33]
+DEPTHS, SIDES = [1, 17, 40, 96, 96, 260], [1, 2, 3, 5, 6, 9, 16, 16, 33]
 
 
 def products(frame):
@@ -35,7 +35,7 @@ def side(frame, groups, sizes):
         frame.spec.add(f"tables.{starts}", f"i64[{groups} + 1]")
         frame.body.axes[name].over = groups
         frame.use("product in ragged groups")
-    elif r.random() < 0.6:
+    elif r.random() < 0.7:
         size = r.choice(sizes)
         frame.spec.add(f"axes.{name}", size)
         frame.body.axes[name].big = size
