@@ -5,15 +5,15 @@ from tree import Node, Statement
 FLOATS = {"f32": 8, "f64": 1, "bf16": 2, "f16": 1}
 WHOLE = {"i8": 2, "u8": 2, "i16": 1, "i32": 1}
 SUMS = {"f32": 4, "f64": 1, "bf16": 1}
-DEPTHS, SIDES = [1, 17, 40, 96, 96, 260], [1, 2, 3, 5, 6, 9, 16, 16, 33]
+DEPTHS, SIDES = [1, 17, 40, 96, 96, 130, 260], [1, 3, 5, 6, 9, 16, 16, 24, 33]
 
 
 def products(frame):
     """One to three products of arrays, plain, in groups, or in groups of different lengths."""
     frame.use("product")
     frame.batchable = False
-    g = frame.axis(plain=True) if frame.rng.random() < 0.6 else None
-    ragged = frame.rng.choice("mnk") if g and frame.rng.random() < 0.7 else None  # no array has two such axes
+    g = frame.axis(plain=True) if frame.rng.random() < 0.75 else None
+    ragged = frame.rng.choice("mnk") if g and frame.rng.random() < 0.8 else None  # no array has two such axes
     sides = {name: side(frame, g if name == ragged else None, DEPTHS if name == "k" else SIDES) for name in "mnk"}
     left = factor(frame, g, [sides["m"], sides["k"]])
     for _ in range(frame.rng.choice([1, 1, 2])):
@@ -35,7 +35,7 @@ def side(frame, groups, sizes):
         frame.spec.add(f"tables.{starts}", f"i64[{groups} + 1]")
         frame.body.axes[name].over = groups
         frame.use("product in ragged groups")
-    elif r.random() < 0.7:
+    elif r.random() < 0.8:
         size = r.choice(sizes)
         frame.spec.add(f"axes.{name}", size)
         frame.body.axes[name].big = size
