@@ -3927,8 +3927,9 @@ class NarrowContraction {
         Total totals[] = {here[2 * count * kRow + v]...};
         for (int at = 0; at < int(steps.count()); ++at) {
           Rights values, soon;
-          if (asks_ahead)
-            in_band(beside[i].band, right, soon, smaller(first_k + at + kAhead, last_k), n, SoonLanes<N>{});
+          if constexpr (std::is_same_v<decltype(active), AllLanes<N>>)
+            if (asks_ahead)
+              in_band(beside[i].band, right, soon, smaller(first_k + at + kAhead, last_k), n, SoonLanes<N>{});
           in_band(beside[i].band, right, values, first_k + at, n, active);
           (step(totals[kRow], factors[kRow][at], values), ...);
         }
