@@ -286,6 +286,14 @@ int put_outputs(const Options &options, const Kernel &kernel, const RunInput &in
   return kOk;
 }
 
+// The code of the target that runs is made, and no other.
+CompileOptions options_to_run(const Options &options, const LoadOptions &load, Stage last) {
+  CompileOptions how = compile_options(options, load, last);
+  how.emit.openmp = options.target == "openmp";
+  how.emit.cuda = options.target == "cuda_model";
+  return how;
+}
+
 } // namespace
 
 int run(const Options &options) {
@@ -294,7 +302,7 @@ int run(const Options &options) {
     return kBadCommandLine;
   bool interpreted = options.target == "interpret";
   Diagnostics diags;
-  CompileOptions how = compile_options(options, load, interpreted ? Stage::facts : Stage::emit);
+  CompileOptions how = options_to_run(options, load, interpreted ? Stage::facts : Stage::emit);
   std::optional<Compiled> compiled = compile_file(options.specs[0], how, diags);
   int code = report(diags, options);
   if (!compiled)
@@ -328,7 +336,7 @@ int verify(const Options &options) {
   if (!load_options(options, load))
     return kBadCommandLine;
   Diagnostics diags;
-  std::optional<Compiled> compiled = compile_file(options.specs[0], compile_options(options, load, Stage::emit), diags);
+  std::optional<Compiled> compiled = compile_file(options.specs[0], options_to_run(options, load, Stage::emit), diags);
   int code = report(diags, options);
   if (!compiled)
     return code;

@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LEAST = ["--decide", "least"]
 WORK = "200000"  # a case: with more, few sizes are tried in the time
-FLAGS = {"openmp": ["-O1", "-march=native"], "cuda_model": ["-O1"]}
+FLAGS = {"openmp": ["-O0", "-march=native"], "cuda_model": ["-O0"]}
 FOUND = {"lanes_across_parts"}  # wrong once, and only so: these are tried in any share
 WITHOUT_VERDICT = "are undecided"
 

@@ -61,7 +61,7 @@ KERNELS = [
         "x; for (int64_t n{i} = 0; n{i} < w && n{i} < 9; ++n{i}) y{i} += n{i}",
         "x; for (int64_t n{i} = 9; n{i} > w && n{i} > 0; --n{i}) y{i} += n{i}", "(x + w) / w + x % w + (x << w)"]),
 ]  # fmt: skip
-SANITIZE = ["-O1", "-g", "-fno-sanitize-recover=all"]
+SANITIZE = ["-O0", "-g1", "-fno-sanitize-recover=all"]
 
 
 def numpy_type(name):

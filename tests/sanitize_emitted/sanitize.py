@@ -38,7 +38,7 @@ COMPILERS = {
 }
 # Of a file's functions two are called; the others are left out before they are compiled, where the compiler can do that.
 CALLED_ALONE = {"address": ["-fwhole-program"], "thread": []}
-FLAGS = ["-std=c++17", "-O1", "-g", "-fopenmp", *this_machine.FLAGS]
+FLAGS = ["-std=c++17", "-O0", "-g1", "-fopenmp", *this_machine.FLAGS]
 ENVIRONMENT = {
     "address": {"ASAN_OPTIONS": "abort_on_error=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1"},
     # The runtime itself is not instrumented; archer tells the sanitizer what its barriers order.
