@@ -121,6 +121,10 @@ class Reciprocal<float> {
 // leaves it to decide.
 template <class T>
 constexpr int kLeastBlocks = sizeof(T) == 8 ? 1 : 0;
+//@ kBlocksHeld
+// The same of blocks whose threads have rows in registers.
+template <class T>
+constexpr int kBlocksHeld = sizeof(T) == 8 ? 1 : 2;
 //@ from_bf16
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
@@ -417,9 +421,10 @@ __device__ inline T block_fold(T value, Combine combine) {
   __syncthreads();  // what the fold before has left there is read
   if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  value = slots[0];
-  for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
-  return value;
+  value = slots[lane & (warps - 1)];
+  for (unsigned distance = warps / 2; distance > 0; distance /= 2)
+    value = combine(value, from_lane(value, lane + distance));
+  return from_lane(value, 0);
 }
 //@ row_fold: block_fold
 // Folds the values of the threads of one threadIdx.y, in a fixed order: of a part of a warp, or of a block
