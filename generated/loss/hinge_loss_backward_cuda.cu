@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
         score_kept.hold(turn, &score[b * V + v_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
     if (!takes_part) sum_chosen_difference_margin_own = S(0);
     S sum_chosen_difference_margin = team.fold(sum_chosen_difference_margin_own, Plus());
     const S d_own = -sum_chosen_difference_margin;
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);

@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
         negative_kept.hold(turn, &negative[b * D + d_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 1
+#pragma unroll(kTurns > 0 ? kTurns : 1)
     for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : d_first < last; d_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
     {
       const Reciprocal<S> per_root_v_of_norm(root_v_of_norm);
       const Reciprocal<S> per_root_v(root_v);
-#pragma unroll kTurns> 0 ? kTurns : 1
+#pragma unroll(kTurns > 0 ? kTurns : 1)
       for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
            kTurns > 0 ? turn < kTurns : d_first < last; d_first += step * (16 / kBytes<T>), ++turn) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);

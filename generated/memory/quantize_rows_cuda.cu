@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
         x_kept.hold(turn, &x[m * N + n_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
     float greatest_abs_x = team.fold(greatest_abs_x_own, Greatest());
     const float scale_here = maximum(greatest_abs_x, 0.0f) / 127.0f;
     if (writes) scale[m] = scale_here;
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
         x_kept.hold(turn, &x[(b * C + c) * (H * W) + hw_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : hw_first < last; hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     if (!takes_part) sum_x_own = Value<T>(0);
     Value<T> sum_x = team.fold(sum_x_own, Plus());
     Value<T> sum_d_squared_own = Value<T>(0);
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : hw_first < last; hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     }
     if (!takes_part) sum_d_squared_own = Value<T>(0);
     Value<T> sum_d_squared = team.fold(sum_d_squared_own, Plus());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : hw_first < last; hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
         x_kept.hold(turn, &x[row * N + n_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     if (!takes_part) greatest_x_own = -Value<T>(INFINITY);
     Value<T> greatest_x = team.fold(greatest_x_own, Greatest());
     Value<T> sum_exp_d_own = Value<T>(0);
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     }
     if (!takes_part) sum_exp_d_own = Value<T>(0);
     Value<T> sum_exp_d = team.fold(sum_exp_d_own, Plus());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);

@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
         x_kept.hold(turn, &x[row * N + n_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     }
     if (!takes_part) sum_abs_x_own = Value<T>(0);
     Value<T> sum_abs_x = team.fold(sum_abs_x_own, Plus());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
         x_kept.hold(turn, &x[row * N + n_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     }
     if (!takes_part) sum_x_squared_own = Value<T>(0);
     Value<T> sum_x_squared = team.fold(sum_x_squared_own, Plus());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
         x_kept.hold(turn, &x[row * N + n_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     }
     if (!takes_part) greatest_abs_x_own = -Value<T>(INFINITY);
     Value<T> greatest_abs_x = team.fold(greatest_abs_x_own, Greatest());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);

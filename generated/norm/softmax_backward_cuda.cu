@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
         y_kept.hold(turn, &y[row * N + n_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     }
     if (!takes_part) sum_d_y_y_own = Value<T>(0);
     Value<T> sum_d_y_y = team.fold(sum_d_y_y_own, Plus());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
         y_kept.hold(turn, &y[((b * H + h) * Q + q) * K + k_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
     }
     if (!takes_part) sum_d_y_y_own = 0.0f;
     float sum_d_y_y = team.fold(sum_d_y_y_own, Plus());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);

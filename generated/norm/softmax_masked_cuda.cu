@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
         x_kept.hold(turn, &x[((b * H + h) * Q + q) * K + k_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
     if (!takes_part) greatest_x_own = -INFINITY;
     float greatest_x = team.fold(greatest_x_own, Greatest());
     float sum_e_own = 0.0f;
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
     }
     if (!takes_part) sum_e_own = 0.0f;
     float sum_e = team.fold(sum_e_own, Plus());
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);

@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
         score_kept.hold(turn, &score[b * V + v_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
     if (!takes_part) top_own = -S(INFINITY);
     S top = team.fold(top_own, Greatest());
     S sum_exp_score_own = S(0);
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);

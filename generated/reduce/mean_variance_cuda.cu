@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
         x_kept.hold(turn, &x[m_index * N + n_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
     const S m = sum_x / S(int64_t(N));
     if (writes) row_mean[m_index] = m;
     S sum_d_squared_own = S(0);
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
         score_kept.hold(turn, &score[b * V + v_first]);
       }
     }
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     Value<T> greatest_score_along_v = team.fold(greatest_score_along_v_own, Greatest());
     if (writes) best[b] = int32_t(argmax_score);
     Value<T> sum_exp_score_own = Value<T>(0);
-#pragma unroll kTurns> 0 ? kTurns : 4
+#pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
          kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
