@@ -3575,6 +3575,14 @@ inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {
   const Lanes<T, N> all = *from;
   return all.v;
 }
+// All lanes, whose numbers are asked for soon: memory begins to bring them, and none is read yet.
+template <int N>
+struct SoonLanes : AllLanes<N> {};
+template <class T, int N>
+inline __attribute__((always_inline)) typename LanesOf<T, N>::type load(const T* from, SoonLanes<N>) {
+  __builtin_prefetch(from);
+  return {};
+}
 // Right factors that are neighbours in memory along the depth, so that they can be found by such lanes, too.
 template <class Right>
 struct AlongDepth : Right {
@@ -3683,7 +3691,9 @@ class NarrowContraction {
   // So many lines of the other factor are gone down beside each other, and so many of the few at once.
   static constexpr int kBeside = 4, kAtOnce = 2 * kTileRows / kBeside;
   // So many rows go along the columns together, some steps at a time, with totals in the first cache.
-  static constexpr int kRowsAlong = 4, kSteps = 8;
+  static constexpr int kRowsAlong = 4;
+  template <int kRows>
+  static constexpr int kSteps = kRows == 1 ? 4 : 8;
   static constexpr int kTotalsAlong = 384;
   static_assert(kTotalsAlong <= 2 * kTileRows * Cut<T, A, B, N>::kPanelsThatWait);
 
@@ -3878,8 +3888,9 @@ class NarrowContraction {
     for (int64_t first = 0; first < cut_.depth; first += cut_.part) {
       for (int cell = 0; cell < rows * in_row; ++cell) here[cell] = start_;
       const int64_t end = smaller(first + cut_.part, depth_.count());
-      for (int64_t k = first; k < end; k += kSteps) {
-        const Span steps = {k, smaller(k + kSteps, end)};
+      const int at_once = rows == 1 ? kSteps<1> : kSteps<kRowsAlong>;
+      for (int64_t k = first; k < end; k += at_once) {
+        const Span steps = {k, smaller(k + at_once, end)};
         if (rows == 1) go_along(steps, 0, beside, count, here, std::make_integer_sequence<int, 1>());
         for (int row = 0; row + kRowsAlong <= rows; row += kRowsAlong)
           go_along(steps, row, beside, count, here + row * in_row,
@@ -3895,21 +3906,30 @@ class NarrowContraction {
           finish(beside[i].band, rows_.first + m, n, active, here[m * in_row + 2 * i + v]);
         });
   }
+  IN_SET bool right_is_beyond_caches() const {
+    return double(depth_.count()) * double(columns_.count()) * double(cut_.bands * sizeof(B)) > kBeyondCaches;
+  }
+  // Memory brings lines in time that lie far from each other only where they are asked for some steps ahead.
   template <int... kRow>
   __attribute__((noinline)) IN_SET void go_along(Span steps, int row, const Panel<N>* beside, int count,
                                                  Total* here, std::integer_sequence<int, kRow...>) const {
+    constexpr int kAhead = kSteps<int(sizeof...(kRow))>;
     const Right right = right_;  // as what is stored could be anything that is not local
     const Step step = step_;
+    const bool asks_ahead = row == 0 && right_is_beyond_caches();
     const int64_t to_next = cut_.line_numbers(), last = rows_.count() - 1,
-                  first_k = depth_.first + steps.first;
-    A factors[sizeof...(kRow)][kSteps];
+                  first_k = depth_.first + steps.first, last_k = depth_.end - 1;
+    A factors[sizeof...(kRow)][kAhead];
     for (int at = 0; at < int(steps.count()); ++at)
       ((factors[kRow][at] = rows_of_few_[smaller(row + kRow, last) * to_next + steps.first + at]), ...);
     for (int i = 0; i < count; ++i, here += 2)
       beside[i].for_vectors([&](int v, int64_t n, auto active) IN_SET {
         Total totals[] = {here[2 * count * kRow + v]...};
         for (int at = 0; at < int(steps.count()); ++at) {
-          Rights values;
+          Rights values, soon;
+          if constexpr (std::is_same_v<decltype(active), AllLanes<N>>)
+            if (asks_ahead)
+              in_band(beside[i].band, right, soon, smaller(first_k + at + kAhead, last_k), n, SoonLanes<N>{});
           in_band(beside[i].band, right, values, first_k + at, n, active);
           (step(totals[kRow], factors[kRow][at], values), ...);
         }

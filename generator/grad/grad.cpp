@@ -111,7 +111,10 @@ public:
       if (!document)
         return std::nullopt;
       if (first && (document->body != first->body || document->used != first->used)) {
-        diags_.add(DiagId::grad_differs, spec_.kernel_place, {name_of(variants[v]), name_of(variants[first_at])});
+        Diagnostic &differs =
+            diags_.add(DiagId::grad_differs, spec_.kernel_place, {name_of(variants[v]), name_of(variants[first_at])});
+        if (const std::string fixed = defines_of(variants[v], variants[first_at]); !fixed.empty())
+          differs.help = "make one of them: " + fixed;
         return std::nullopt;
       }
       std::vector<Type> row;

@@ -215,6 +215,9 @@ std::optional<Spec> load_spec(const std::string &path, const std::string &text, 
 // The cross product (or types.only) of types and list params; per such choice every choice of specialised axes.
 std::vector<Variant> variants_of(const Spec &spec);
 
+// The options that choose the one and not the other: "-D form=cumsum". Types and functions; numbers are left out.
+std::string defines_of(const Variant &variant, const Variant &other);
+
 Type type_of(const TypeName &name, const Variant &variant);
 
 // `spec` as text, for --stop-after spec.

@@ -78,4 +78,18 @@ std::vector<Variant> variants_of(const Spec &spec) {
   return out;
 }
 
+std::string defines_of(const Variant &variant, const Variant &other) {
+  std::string out;
+  const auto define = [&](const std::string &name, std::string_view value) {
+    out += (out.empty() ? "-D " : " -D ") + name + "=" + std::string(value);
+  };
+  for (const auto &[name, value] : variant.params)
+    if (const auto *function = std::get_if<std::string>(&value); function && value != other.params.at(name))
+      define(name, *function);
+  for (const auto &[name, type] : variant.types)
+    if (type != other.types.at(name))
+      define(name, type_row(type).name);
+  return out;
+}
+
 } // namespace kgen

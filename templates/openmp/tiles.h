@@ -45,6 +45,14 @@ inline typename LanesOf<T, N>::type load(const T* from, DownLanes<N>) {
   const Lanes<T, N> all = *from;
   return all.v;
 }
+// All lanes, whose numbers are asked for soon: memory begins to bring them, and none is read yet.
+template <int N>
+struct SoonLanes : AllLanes<N> {};
+template <class T, int N>
+inline __attribute__((always_inline)) typename LanesOf<T, N>::type load(const T* from, SoonLanes<N>) {
+  __builtin_prefetch(from);
+  return {};
+}
 // Right factors that are neighbours in memory along the depth, so that they can be found by such lanes, too.
 template <class Right>
 struct AlongDepth : Right {

@@ -24,6 +24,7 @@ H = 3
 # Rows and columns up to those that are few and beyond, alone and with so much beside them that panels are packed.
 SHAPES = [(m, k, n) for m in (1, 3, 4, 7, 12, 13) for k, n in ((1, 1030), (17, 515), (300, 1030))]
 SHAPES += [(m, k, n) for m in (1, 6, 29, 33, 100) for k, n in ((0, 5), (1, 3), (65, 1), (333, 2), (333, 6), (333, 13), (130, 40))]
+SHAPES += [(m, 300, 14100) for m in (1, 5)]  # a right factor beyond the caches
 STORED = {"f32": np.float32, "f64": np.float64, "bf16": np.uint16, "i8": np.int8, "i32": np.int32}
 
 

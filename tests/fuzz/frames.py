@@ -2,6 +2,7 @@
 import blocks
 import grids
 import orders
+import products
 import windows
 from frame import Frame
 
@@ -11,7 +12,7 @@ FRAMES = {
     windows.overlapping: 4, windows.segments: 4, windows.pages: 2, windows.copies: 2, windows.at_most: 2,
     windows.shifted: 2, windows.overwrites: 3, windows.ragged: 8, windows.partials: 3, windows.blocks_by_table: 3,
     windows.gather: 3, windows.triangular: 3, blocks.gathered_blocks: 4, blocks.blocks_of_no_rows: 3,
-    blocks.blocks_that_end: 4,
+    blocks.blocks_that_end: 4, products.products: 12,
     windows.atomic: 2, windows.few_steps: 3, windows.steps_of_steps: 3}
 
 

@@ -261,6 +261,11 @@ body = 'y = x / sum(x * x, N);'
   CHECK(with("", total) == "");
   has(with("if (workspace != nullptr) static_cast<char*>(workspace)[workspace_bytes] = 1;", total), "workspace");
   has(with("workspace_bytes = int64_t{1} << 40;", total), "wrote outside the workspace"); // given one that is too small
+  // A workspace is given again and again, down to the least that is taken.
+  has(with("static int calls = 0; if (workspace != nullptr && ++calls > 8) "
+           "static_cast<char*>(workspace)[workspace_bytes] = 1;",
+           total),
+      "wrote outside the workspace");
   // Whatever holds memory holds no zeros.
   const char *read = "if (workspace != nullptr && static_cast<char*>(workspace)[0] != 0) return 1;";
   has(with(read, total), "the launcher returned 1");

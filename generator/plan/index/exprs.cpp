@@ -93,15 +93,14 @@ bool is_light(const Kernel &kernel, ExprId id) {
   return operations <= kLightOperations && reads <= kLightReads;
 }
 
-void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep) {
+void replace_reads(Kernel &kernel, PlanNode &node, const std::function<ExprId(VarId)> &with, bool deep) {
   const std::function<ExprId(ExprId)> other = [&](ExprId at) {
     const Op op = kernel.expr(at).op;
-    if ((op != Op::read && op != Op::element) || kernel.expr(at).ref != var)
-      return kNone;
-    if (op == Op::read && kernel.expr(at).coords.empty())
-      return with;
+    const ExprId read = op == Op::read || op == Op::element ? with(kernel.expr(at).ref) : kNone;
+    if (read == kNone || (op == Op::read && kernel.expr(at).coords.empty()))
+      return read;
     Expr elsewhere = kernel.expr(at); // a read at another place, or of an element, stays at that place
-    elsewhere.ref = kernel.expr(with).ref;
+    elsewhere.ref = kernel.expr(read).ref;
     for (ExprId &arg : elsewhere.args)
       arg = replace(kernel, arg, other);
     for (Coordinate &c : elsewhere.coords)
@@ -121,7 +120,11 @@ void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool 
   if (deep)
     for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
       for (PlanNode &child : *list)
-        replace_reads(kernel, child, var, with, deep);
+        replace_reads(kernel, child, with, deep);
+}
+
+void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep) {
+  replace_reads(kernel, node, [&](VarId read) { return read == var ? with : kNone; }, deep);
 }
 
 ExprId make_constant(Kernel &kernel, Type type, int64_t integer, double number) {

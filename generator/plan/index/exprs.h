@@ -23,6 +23,9 @@ ExprId replace(Kernel &kernel, ExprId id, const std::function<ExprId(ExprId)> &r
 // there.
 void replace_reads(Kernel &kernel, PlanNode &node, VarId var, ExprId with, bool deep);
 
+// The same for several variables: `with` says what stands for each (kNone: keep).
+void replace_reads(Kernel &kernel, PlanNode &node, const std::function<ExprId(VarId)> &with, bool deep);
+
 // Does it read the variable, at any point?
 bool reads(const Kernel &kernel, ExprId id, VarId var);
 

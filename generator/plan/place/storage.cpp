@@ -358,32 +358,35 @@ bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomput
 }
 
 namespace {
-// What copies are made of never changes, so the first one of a list serves all statements behind it.
-void merge_copies(Plan &plan, const Recomputing &recomputing, std::vector<PlanNode> &nodes) {
+// What copies are made of never changes, so the first one of a list serves all statements behind it. `served` says
+// which one now stands for another.
+void merge_copies(Plan &plan, const Recomputing &recomputing, std::vector<PlanNode> &nodes,
+                  std::map<VarId, VarId> served) {
   std::map<VarId, VarId> first; // by what they are copies of
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const VarId var = nodes[i].target;
-    const auto copy = recomputing.copies.find(var);
-    if (nodes[i].kind == PlanNode::Kind::assign && copy != recomputing.copies.end() &&
-        plan.storage[var].kind == Storage::Kind::scalar) {
-      const auto [known, fresh] = first.emplace(copy->second.var, var);
-      if (!fresh) {
-        nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(i));
-        for (size_t k = i; k < nodes.size(); ++k)
-          replace_reads(plan.kernel, nodes[k], var, make_read(plan.kernel, known->second), true);
-        --i;
-        continue;
-      }
+  const auto by_first = [&](VarId read) {
+    const auto copy = served.find(read);
+    return copy == served.end() ? kNone : make_read(plan.kernel, copy->second);
+  };
+  std::erase_if(nodes, [&](PlanNode &node) {
+    replace_reads(plan.kernel, node, by_first, false);
+    const auto copy = recomputing.copies.find(node.target);
+    if (node.kind == PlanNode::Kind::assign && copy != recomputing.copies.end() &&
+        plan.storage[node.target].kind == Storage::Kind::scalar) {
+      const auto [known, fresh] = first.emplace(copy->second.var, node.target);
+      if (!fresh)
+        served[node.target] = known->second;
+      return !fresh;
     }
-    for (std::vector<PlanNode> *list : {&nodes[i].body, &nodes[i].otherwise, &nodes[i].step})
-      merge_copies(plan, recomputing, *list);
-  }
+    for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
+      merge_copies(plan, recomputing, *list, served);
+    return false;
+  });
 }
 } // namespace
 
 void merge_copies(Plan &plan, const Recomputing &recomputing) {
   for (Phase &phase : plan.phases)
-    merge_copies(plan, recomputing, phase.nodes);
+    merge_copies(plan, recomputing, phase.nodes, {});
   place_variables(plan);
 }
 

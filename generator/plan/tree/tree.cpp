@@ -11,6 +11,7 @@
 #include "plan/index/exprs.h"
 #include "plan/index/limits.h"
 #include "plan/index/order.h"
+#include "plan/tree/around_loop.h"
 #include "plan/tree/tree_items.h"
 #include "support/check.h"
 
@@ -401,130 +402,7 @@ private:
         behind.add(item.accesses, item.jumps);
       }
     }
-    leave_to_readers(items, inside, members, after);
-    stay_behind(items, axis, before, members, after);
-    start_late(items, before, members, after);
-    start_next_to(items, before);
-  }
-
-  // A fold that stood behind the loop and is read there, such as a maximum by its exponentials, does not move before
-  // it. Nor do the statements around it, but for those that the loop needs before it.
-  static void stay_behind(const std::vector<TreeItem> &items, AxisId axis, std::vector<size_t> &before,
-                          const std::vector<size_t> &members, std::vector<size_t> &after) {
-    const auto moves = [&](size_t i) { return i > members.front() && !starts_fold(items[i].node); };
-    std::set<VarId> found, written;
-    for (size_t i : before) {
-      if (!moves(i))
-        continue;
-      if (items[i].node.kind == PlanNode::Kind::fold_step)
-        found.insert(items[i].node.target);
-      for (const Access &a : items[i].accesses)
-        if (a.write)
-          written.insert(a.memory);
-    }
-    const auto reads_any = [&](const std::vector<size_t> &list, const std::set<VarId> &memory) {
-      return std::any_of(list.begin(), list.end(), [&](size_t i) { return reads_of(items[i], memory); });
-    };
-    if (!reads_any(after, found) || reads_any(members, written))
-      return;
-    Touched stays(axis);
-    std::set<size_t> left;
-    for (size_t i = items.size(); i-- > members.front();) {
-      const bool waits = std::find(before.begin(), before.end(), i) != before.end();
-      if (waits && moves(i) && stays.may_exchange(items[i].accesses, items[i].jumps))
-        left.insert(i);
-      else if (waits || std::find(members.begin(), members.end(), i) != members.end())
-        stays.add(items[i].accesses, items[i].jumps);
-    }
-    std::erase_if(before, [&](size_t i) { return left.count(i) != 0; });
-    after.insert(after.end(), left.begin(), left.end());
-    std::sort(after.begin(), after.end());
-  }
-
-  // What starts a fold waits for its steps.
-  void start_late(const std::vector<TreeItem> &items, std::vector<size_t> &before, const std::vector<size_t> &members,
-                  std::vector<size_t> &after) const {
-    std::map<VarId, int> touched;
-    for (const std::vector<size_t> *list : {&std::as_const(before), &members})
-      for (size_t i : *list)
-        for (const Access &a : items[i].accesses)
-          ++touched[a.var];
-    const auto alone = [&](const TreeItem &start) {
-      const VarId best = start.node.partner;
-      return touched[start.node.target] == 1 && (best == kNone || touched[best] == 1);
-    };
-    std::vector<size_t> late;
-    for (size_t i : before)
-      if (starts_fold(items[i].node) && alone(items[i]))
-        late.push_back(i);
-    if (late.empty())
-      return;
-    std::erase_if(before, [&](size_t i) { return std::find(late.begin(), late.end(), i) != late.end(); });
-    after.insert(after.end(), late.begin(), late.end());
-    std::sort(after.begin(), after.end());
-  }
-
-  // What starts a fold or scan of the loop stands right before it.
-  static void start_next_to(const std::vector<TreeItem> &items, std::vector<size_t> &before) {
-    std::map<VarId, int> touched;
-    for (size_t i : before)
-      for (const Access &a : items[i].accesses)
-        ++touched[a.var];
-    std::stable_partition(before.begin(), before.end(), [&](size_t i) {
-      const PlanNode &node = items[i].node;
-      const bool alone = touched[node.target] == 1 && (node.partner == kNone || touched[node.partner] == 1);
-      return !(starts_fold(node) && alone);
-    });
-  }
-
-  // A local that no other statement of the loop reads, made of smaller values that they leave: keeping those is
-  // cheaper. Or made of one that serves nothing else, which goes with it.
-  bool only_follows(const std::vector<TreeItem> &items, const std::vector<size_t> &members, size_t at) const {
-    const TreeItem &item = items[at];
-    const auto goes_along = [&](VarId var) {
-      return kernel_.vars[var].kind == Var::Kind::local && std::all_of(members.begin(), members.end(), [&](size_t m) {
-               const TreeItem &other = items[m];
-               const bool sets = other.node.kind == PlanNode::Kind::assign && other.node.target == var;
-               return &other == &item || sets || !reads_of(other, {var});
-             });
-    };
-    for (size_t m : members) {
-      if (m > at && !may_exchange(item.accesses, items[m].accesses))
-        return false;
-      for (const Access &other : items[m].accesses)
-        for (const Access &own : item.accesses) {
-          const AxisSet axes = kernel_.vars[own.var].axes;
-          const bool smaller = kernel_.vars[own.var].kind == Var::Kind::local && axes != item.node.lanes &&
-                               item.node.lanes.contains(axes);
-          if (&items[m] != &item && conflict(own, other) && (own.write || !(smaller || goes_along(own.var))))
-            return false;
-        }
-    }
-    return true;
-  }
-
-  // A local that no other statement of the loop touches is better computed, or started, where it is read.
-  void leave_to_readers(const std::vector<TreeItem> &items, Touched &inside, std::vector<size_t> &members,
-                        std::vector<size_t> &after) const {
-    std::vector<size_t> left;
-    for (size_t m = members.size(); m-- > 0 && members.size() > 1;) {
-      const TreeItem &item = items[members[m]];
-      if (!starts_or_sets(item.node) || !item.local_target ||
-          (!inside.may_exchange_member(item.accesses, item.jumps) && !only_follows(items, members, members[m])))
-        continue;
-      inside.remove(item.accesses, item.jumps);
-      left.push_back(members[m]);
-      members.erase(members.begin() + static_cast<std::ptrdiff_t>(m));
-    }
-    const std::set<size_t> together = read_behind(items, members, after);
-    for (size_t i : together)
-      inside.remove(items[i].accesses, items[i].jumps);
-    std::erase_if(members, [&](size_t i) { return together.count(i) != 0; });
-    left.insert(left.end(), together.begin(), together.end());
-    if (left.empty())
-      return;
-    after.insert(after.end(), left.begin(), left.end());
-    std::sort(after.begin(), after.end());
+    settle_around_loop(kernel_, items, axis, inside, before, members, after);
   }
 
   Kernel &kernel_;
