@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 19
+#if KGEN_CUDA_REVISION != 21
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> negative_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, D));
-  const Index step = kTurns > 0 ? (last - first) / (kTurns * (16 / kBytes<T>)) : Index(blockDim.x);
-  const bool takes_part = kTurns == 0 || Index(threadIdx.x) < step;
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
   const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
@@ -60,18 +60,17 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
-    if constexpr (kTurns > 0) {
 #pragma unroll
-      for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : d_first < last; d_first += step * (16 / kBytes<T>), ++turn) {
-        anchor_kept.hold(turn, &anchor[b * D + d_first]);
-        positive_kept.hold(turn, &positive[b * D + d_first]);
-        negative_kept.hold(turn, &negative[b * D + d_first]);
-      }
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index d_first = first + (place + turn * step) * (16 / kBytes<T>);
+      anchor_kept.hold(turn, &anchor[b * D + d_first]);
+      positive_kept.hold(turn, &positive[b * D + d_first]);
+      negative_kept.hold(turn, &negative[b * D + d_first]);
     }
 #pragma unroll(kTurns > 0 ? kTurns : 1)
     for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : d_first < last; d_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && d_first < last;
+         d_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
       const auto anchor_pack = anchor_kept.load(turn, d_first - first, &anchor[b * D + d_first], remaining);
       const auto positive_pack =
@@ -100,7 +99,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
       const Reciprocal<S> per_root_v(root_v);
 #pragma unroll(kTurns > 0 ? kTurns : 1)
       for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : d_first < last; d_first += step * (16 / kBytes<T>), ++turn) {
+           kTurns > 0 ? turn < kTurns : takes_part && d_first < last;
+           d_first += step * (16 / kBytes<T>), ++turn) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
         const auto anchor_pack =
             anchor_kept.again(turn, d_first - first, &anchor[b * D + d_first], remaining);

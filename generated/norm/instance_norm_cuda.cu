@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 19
+#if KGEN_CUDA_REVISION != 21
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -41,24 +41,23 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, H * W));
-  const Index step = kTurns > 0 ? (last - first) / (kTurns * (16 / kBytes<T>)) : Index(blockDim.x);
-  const bool takes_part = kTurns == 0 || Index(threadIdx.x) < step;
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
   const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B * C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
     Value<T> sum_x_own = Value<T>(0);
-    if constexpr (kTurns > 0) {
 #pragma unroll
-      for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : hw_first < last; hw_first += step * (16 / kBytes<T>), ++turn) {
-        x_kept.hold(turn, &x[(b * C + c) * (H * W) + hw_first]);
-      }
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index hw_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[(b * C + c) * (H * W) + hw_first]);
     }
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : hw_first < last; hw_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && hw_first < last;
+         hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
       const auto x_pack =
           x_kept.load(turn, hw_first - first, &x[(b * C + c) * (H * W) + hw_first], remaining);
@@ -72,7 +71,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     Value<T> sum_d_squared_own = Value<T>(0);
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : hw_first < last; hw_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && hw_first < last;
+         hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
       const auto x_pack =
           x_kept.again(turn, hw_first - first, &x[(b * C + c) * (H * W) + hw_first], remaining);
@@ -86,7 +86,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     Value<T> sum_d_squared = team.fold(sum_d_squared_own, Plus());
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : hw_first < last; hw_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && hw_first < last;
+         hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
       const auto x_pack =
           x_kept.again(turn, hw_first - first, &x[(b * C + c) * (H * W) + hw_first], remaining);

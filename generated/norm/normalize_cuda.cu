@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 19
+#if KGEN_CUDA_REVISION != 21
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -40,23 +40,22 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index step = kTurns > 0 ? (last - first) / (kTurns * (16 / kBytes<T>)) : Index(blockDim.x);
-  const bool takes_part = kTurns == 0 || Index(threadIdx.x) < step;
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
   const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> sum_abs_x_own = Value<T>(0);
-    if constexpr (kTurns > 0) {
 #pragma unroll
-      for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
-        x_kept.hold(turn, &x[row * N + n_first]);
-      }
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
     }
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
@@ -68,7 +67,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     Value<T> sum_abs_x = team.fold(sum_abs_x_own, Plus());
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
@@ -110,23 +110,22 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index step = kTurns > 0 ? (last - first) / (kTurns * (16 / kBytes<T>)) : Index(blockDim.x);
-  const bool takes_part = kTurns == 0 || Index(threadIdx.x) < step;
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
   const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> sum_x_squared_own = Value<T>(0);
-    if constexpr (kTurns > 0) {
 #pragma unroll
-      for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
-        x_kept.hold(turn, &x[row * N + n_first]);
-      }
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
     }
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
@@ -138,7 +137,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     Value<T> sum_x_squared = team.fold(sum_x_squared_own, Plus());
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
@@ -181,23 +181,22 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index step = kTurns > 0 ? (last - first) / (kTurns * (16 / kBytes<T>)) : Index(blockDim.x);
-  const bool takes_part = kTurns == 0 || Index(threadIdx.x) < step;
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
   const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> greatest_abs_x_own = -Value<T>(INFINITY);
-    if constexpr (kTurns > 0) {
 #pragma unroll
-      for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
-        x_kept.hold(turn, &x[row * N + n_first]);
-      }
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
     }
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
@@ -209,7 +208,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
     Value<T> greatest_abs_x = team.fold(greatest_abs_x_own, Greatest());
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : n_first < last; n_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;

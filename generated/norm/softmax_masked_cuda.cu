@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 19
+#if KGEN_CUDA_REVISION != 21
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, K));
-  const Index step = kTurns > 0 ? (last - first) / (kTurns * (16 / kBytes<T>)) : Index(blockDim.x);
-  const bool takes_part = kTurns == 0 || Index(threadIdx.x) < step;
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
   const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B * H * Q);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
@@ -50,16 +50,15 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
     float greatest_x_own = -INFINITY;
-    if constexpr (kTurns > 0) {
 #pragma unroll
-      for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
-        x_kept.hold(turn, &x[((b * H + h) * Q + q) * K + k_first]);
-      }
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index k_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[((b * H + h) * Q + q) * K + k_first]);
     }
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
           x_kept.load(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
@@ -75,7 +74,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
     float sum_e_own = 0.0f;
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
           x_kept.again(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
@@ -91,7 +91,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
     float sum_e = team.fold(sum_e_own, Plus());
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : k_first < last; k_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
           x_kept.again(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);

@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 19
+#if KGEN_CUDA_REVISION != 21
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -43,24 +43,23 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
-  const Index step = kTurns > 0 ? (last - first) / (kTurns * (16 / kBytes<T>)) : Index(blockDim.x);
-  const bool takes_part = kTurns == 0 || Index(threadIdx.x) < step;
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
   const Index place = takes_part ? Index(threadIdx.x) : 0;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     S top_own = -S(INFINITY);
-    if constexpr (kTurns > 0) {
 #pragma unroll
-      for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
-        score_kept.hold(turn, &score[b * V + v_first]);
-      }
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
+      score_kept.hold(turn, &score[b * V + v_first]);
     }
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
@@ -73,7 +72,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
     S sum_exp_score_own = S(0);
 #pragma unroll(kTurns > 0 ? kTurns : 4)
     for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : v_first < last; v_first += step * (16 / kBytes<T>), ++turn) {
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll

@@ -1,22 +1,20 @@
 //@ RowShape: ceil_div smaller
 // How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
-// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row: 16
-// elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
-// `chunks` blocks a row where rows are few, or too long for a block to keep.
+// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row:
+// `most` elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
+// `chunks` blocks a row where rows are few, or too long for a block to keep. Where the row can be dealt out
+// so that each of `takers` has exactly `most` elements, registers may have them: with wide accesses.
 struct RowShape {
   enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
   int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
   int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads, together = 1, chunks = 1;
-  bool held;  // each thread has `most` elements, as many as registers have room for, or none
+  unsigned threads = 8, together = 1, chunks = 1;
+  unsigned takers;  // of a row's threads in a block take part
+  bool held;
 
   RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
-           unsigned most_chunks, int64_t most = 16, bool may_hold = false)
-      : rows(all_rows),
-        turns(turns_of_row),
-        bytes(bytes_of_turn),
-        teams(smaller(rows, kMostTeams)),
-        threads(most < 128 ? static_cast<unsigned>(128 / most) : 1) {
+           unsigned most_chunks, int64_t most = 16, bool wide = false)
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
     const int64_t length = turns * elements, all_bytes = turns * bytes;
     while (threads < 512 && (threads * most < length || (threads * 4 < length && rows < 262144 / threads)))
       threads *= 2;
@@ -27,7 +25,10 @@ struct RowShape {
             (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
       chunks *= 2;
     split(chunks);
-    held = may_hold && chunks == 1 && length % most == 0 && length <= threads * most;
+    // At least four threads, so that they read neighbouring lines.
+    const bool even = chunks == 1 && length % most == 0 && length >= 4 * most && length <= threads * most;
+    takers = even ? static_cast<unsigned>(length / most) : threads;
+    held = even && wide;
     if (held) kept_bytes = 0;
   }
   void split(unsigned blocks_of_row) {
@@ -48,6 +49,7 @@ struct RowTeam {
   unsigned chunks,
       kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
   char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned takers;     // of a row's threads in a block take part in loops over packs
   unsigned folds = 0;  // that blocks have had together
 
   __device__ inline int64_t first_row() const {
@@ -126,8 +128,8 @@ __device__ inline char* row_tile(const RowTeam& team) {
   return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
 }
 //@ KeptRow: RowTeam take load_pack store_pack
-// What a thread keeps of its part of a row, for loops that all go over its packs in the same order: all of them in
-// registers with kTurns > 0, else in shared memory where that has room.
+// What a thread keeps of its part of a row, for loops that all go over its packs in the same order: all of
+// them in registers with kTurns > 0, else in shared memory where that has room.
 template <class T, int kElements, int kTurns, bool kWide>
 class KeptRow {
  public:
@@ -249,5 +251,5 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
   if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;  // more than a device counts
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   return start(config, kernel, arguments..., shape.chunk,
-               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots, shape.takers});
 }

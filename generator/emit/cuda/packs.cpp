@@ -155,17 +155,18 @@ std::string reciprocals_before(KernelText &out, const PlanNode &loop) {
   return text;
 }
 
-// A loop over packs that may be held in registers: all of them then, unrolled.
+// A loop over packs that may be held in registers: all of them then, unrolled, and loaded before the first is needed.
 void held_loop(KernelText &out, const RowPart &part, const PlanNode &loop, const PackPrinter &packs) {
-  const std::string &first = packs.first(), &turn = out.loop_names.of("turn"),
+  const std::string &first = packs.first(), &turn = out.loop_names.of("turn"), &begin = part.points.begin,
                     count = std::to_string(loop.packs->together);
-  const std::string head = "for (Index " + first + " = " + part.points.begin + " + " + part.place + " * " + count +
-                           ", " + turn + " = 0; kTurns > 0 ? " + turn + " < kTurns : " + first + " < " +
-                           part.points.end + "; " + first + " += " + part.step + " * " + count + ", ++" + turn + ") {";
   if (!packs.fetches().empty())
-    out.append("if constexpr (kTurns > 0) {\n#pragma unroll\n" + head + "\n" + packs.fetches() + "}\n}\n");
+    out.append("#pragma unroll\nfor (int " + turn + " = 0; " + turn + " < kTurns; ++" + turn + ") {\nconst Index " +
+               first + " = " + begin + " + (" + part.place + " + " + turn + " * " + part.step + ") * " + count + ";\n" +
+               packs.fetches() + "}\n");
   out.add(std::string("#pragma unroll (kTurns > 0 ? kTurns : ") + (loop.packs->unrolled ? "4)" : "1)"));
-  out.add(head);
+  out.add("for (Index " + first + " = " + begin + " + " + part.place + " * " + count + ", " + turn +
+          " = 0; kTurns > 0 ? " + turn + " < kTurns : " + part.takes_part + " && " + first + " < " + part.points.end +
+          "; " + first + " += " + part.step + " * " + count + ", ++" + turn + ") {");
 }
 
 // The last loop of the nest then goes over `groups`, so many positions each. `open` prints what begins a turn, from the

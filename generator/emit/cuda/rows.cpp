@@ -14,7 +14,7 @@ int each_turn(const Nest &nest) { return nest.size() > 1 && nest.back()->packs ?
 
 } // namespace
 
-std::string row_shape(Printer &printer, const Phase &phase, const std::string &may_hold) {
+std::string row_shape(Printer &printer, const Phase &phase, const std::string &wide) {
   const Phase::Launch &launch = phase.launch;
   const Nest items = items_of(printer.plan, phase);
   Nest nest = nest_of_row(printer.plan, items);
@@ -34,7 +34,7 @@ std::string row_shape(Printer &printer, const Phase &phase, const std::string &m
   return printer.spelling.helper("RowShape") + "(" + turns + ", " + std::to_string(each) + ", " +
          points_text(printer, items) + ", " + std::to_string(bytes) + ", " +
          std::to_string(launch.split ? printer.plan.decide(most) : 1) +
-         (held > 0 ? ", " + std::to_string(held) + " * " + std::to_string(launch.together) + may_hold : "") + ")";
+         (held > 0 ? ", " + std::to_string(held) + " * " + std::to_string(launch.together) + wide : "") + ")";
 }
 
 KernelLaunch row_kernel(KernelText &out, const Phase &phase) {
@@ -83,14 +83,13 @@ std::map<VarId, std::string> take_kept(KernelText &out, const Phase::Launch &lau
   return kept;
 }
 
-// Which packs of the row are a thread's. Those that are held in registers go round evenly among the first threads.
-void open_places(KernelText &out, int together, RowPart &part) {
+// Which packs of the row are a thread's: they go round evenly among those threads that take part.
+void open_places(KernelText &out, RowPart &part) {
   part.step = out.names.claim("step");
   part.takes_part = out.names.claim("takes_part");
   part.place = out.names.claim("place");
-  out.add("const Index " + part.step + " = kTurns > 0 ? (last - first) / (kTurns * " + std::to_string(together) +
-          ") : Index(blockDim.x);");
-  out.add("const bool " + part.takes_part + " = kTurns == 0 || Index(threadIdx.x) < " + part.step + ";");
+  out.add("const Index " + part.step + " = Index(team.takers);");
+  out.add("const bool " + part.takes_part + " = Index(threadIdx.x) < " + part.step + ";");
   out.add("const Index " + part.place + " = " + part.takes_part + " ? Index(threadIdx.x) : 0;");
 }
 
@@ -108,7 +107,7 @@ KernelLaunch team_kernel(KernelText &out, const Phase &phase) {
   if (splits && !ragged)
     block.part = {open_team_part(out, nest), kept};
   if (held)
-    open_places(out, phase.launch.together, *block.part);
+    open_places(out, *block.part);
   out.declare_spare(writes, "const bool " + writes + " = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;");
   out.add("const Index items = Index(" + points_text(out.printer, items) + ");"); // derived sizes have 64 bits
   out.add("for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {");

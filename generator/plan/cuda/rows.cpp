@@ -205,14 +205,14 @@ bool stores_packs(const Plan &plan, const PlanNode &loop) {
 } // namespace
 
 int packs_held(const Plan &plan, const Phase &phase) {
-  constexpr int kMost = 4; // of 16 bytes
   const std::vector<VarId> &kept = phase.launch.kept;
   if (kept.empty())
     return 0;
   for (const PlanNode &node : items_of(plan, phase).back()->body)
     if (node.kind == PlanNode::Kind::loop && (!node.packs || !node.packs->whole || !stores_packs(plan, node)))
       return 0;
-  return kMost / static_cast<int>(kept.size());
+  constexpr int kPackBytes = 16;
+  return static_cast<int>(plan.decide(Decision::held_bytes)) / kPackBytes / static_cast<int>(kept.size());
 }
 
 bool is_ragged(const Kernel &kernel, const Nest &nest) {
