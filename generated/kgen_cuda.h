@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_CUDA_REVISION 21
+#define KGEN_CUDA_REVISION 22
 
 #include <cmath>
 #include <cstring>
@@ -1016,13 +1016,17 @@ struct RowShape {
   enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
   int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
   int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads = 8, together = 1, chunks = 1;
+  unsigned threads, together = 1, chunks = 1;
   unsigned takers;  // of a row's threads in a block take part
   bool held;
 
   RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
            unsigned most_chunks, int64_t most = 16, bool wide = false)
-      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+      : rows(all_rows),
+        turns(turns_of_row),
+        bytes(bytes_of_turn),
+        teams(smaller(rows, kMostTeams)),
+        threads(most > 16 ? 4 : 8) {
     const int64_t length = turns * elements, all_bytes = turns * bytes;
     while (threads < 512 && (threads * most < length || (threads * 4 < length && rows < 262144 / threads)))
       threads *= 2;
