@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 22
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -32,7 +32,7 @@ struct HingeLossBackwardWorkspace {
 };
 
 template <bool kWide, int kTurns, class Index, class S, class T>
-__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     hinge_loss_backward_kernel(const Stored<T>* score, const int32_t* target, const S* d_loss,
                                const S* d_mean_loss, Stored<T>* d_score, Index B, Index V, Index chunk,
                                RowTeam team) {

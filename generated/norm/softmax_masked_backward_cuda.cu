@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 22
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -33,7 +33,7 @@ struct SoftmaxMaskedBackwardWorkspace {
 };
 
 template <bool kWide, int kTurns, class Index, class T>
-__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float> : 1)
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 1)
     softmax_masked_backward_kernel(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                    Stored<T>* d_x, Index B, Index H, Index Q, Index K, Index chunk,
                                    RowTeam team) {

@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 22
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -35,7 +35,7 @@ struct CrossEntropyWorkspace {
 };
 
 template <bool kWide, int kTurns, class Index, class S, class T>
-__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     cross_entropy_part1_kernel(const Stored<T>* score, const int32_t* target, S* loss, Index B, Index V,
                                Index chunk, RowTeam team) {
   team.begin<kTurns>();

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 22
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -32,7 +32,7 @@ struct LogsumexpWorkspace {
 };
 
 template <bool kWide, int kTurns, class Index, class T>
-__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>> : 1)
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     logsumexp_kernel(const Stored<T>* x, Stored<T>* y, Index M, Index N, Index chunk, RowTeam team) {
   team.begin<kTurns>();
   char* tile = row_tile(team);

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 22
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -31,7 +31,7 @@ struct MeanVarianceWorkspace {
 };
 
 template <bool kWide, int kTurns, class Index, class S, class T>
-__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S> : 1)
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     mean_variance_kernel(const Stored<T>* x, S* row_mean, S* row_variance, Index M, Index N, Index chunk,
                          RowTeam team) {
   team.begin<kTurns>();

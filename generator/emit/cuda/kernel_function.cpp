@@ -111,14 +111,14 @@ std::string most_threads(KernelText &out, const Phase::Launch &kernel) {
 std::string bounds_text(KernelText &out, const Phase &phase) {
   const Phase::Launch &kernel = phase.launch;
   const std::string most = most_threads(out, kernel);
-  const std::string type = kernel.doubles ? "<double>" : "<float>";
+  const std::string type = kernel.doubles ? "double" : "float";
   if (packs_held(out.plan(), phase) > 0)
-    return most + ", kTurns > 0 ? " + out.helper("kBlocksHeld") + type + " : 1";
+    return most + ", kTurns > 0 ? " + out.helper("kBlocksHeld") + "<" + type + ", Index> : 1";
   if (kernel.work == Work::team)
     return most + ", 1";
   if (!shares_items(kernel))
     return most;
-  return most + ", " + out.helper("kLeastBlocks") + type;
+  return most + ", " + out.helper("kLeastBlocks") + "<" + type + ">";
 }
 
 std::string threads_text(KernelText &out, const Phase::Launch &kernel, const KernelLaunch &launch) {
