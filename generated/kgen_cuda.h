@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_CUDA_REVISION 18
+#define KGEN_CUDA_REVISION 23
 
 #include <cmath>
 #include <cstring>
@@ -657,6 +657,10 @@ class Reciprocal<float> {
 template <class T>
 constexpr int kLeastBlocks = sizeof(T) == 8 ? 1 : 0;
 
+// The same of blocks whose threads have rows in registers; wide indices take some of those.
+template <class T, class Index>
+constexpr int kBlocksHeld = sizeof(T) == 8 || sizeof(Index) == 8 ? 1 : 2;
+
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
 }
@@ -941,7 +945,8 @@ __device__ inline unsigned char* shared_memory() {
 #endif
 
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
+// `kEven`: their number is a power of two, so that lanes take in what the warps have.
+template <bool kEven = false, class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
   const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
 #pragma unroll
@@ -952,6 +957,12 @@ __device__ inline T block_fold(T value, Combine combine) {
   __syncthreads();  // what the fold before has left there is read
   if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
+  if (kEven) {
+    value = slots[lane & (warps - 1)];
+    for (unsigned distance = warps / 2; distance > 0; distance /= 2)
+      value = combine(value, from_lane(value, lane + distance));
+    return from_lane(value, 0);
+  }
   value = slots[0];
   for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
   return value;
@@ -962,7 +973,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 template <class T, class Combine>
 __device__ inline T row_fold(T value, Combine combine) {
   const unsigned width = blockDim.x;
-  if (width > 32) return block_fold(value, combine);
+  if (width > 32) return block_fold<true>(value, combine);
   const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
   for (unsigned distance = width / 2; distance > 0; distance /= 2)
     value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));
@@ -1003,28 +1014,40 @@ __device__ inline T column_fold(T value, Combine combine) {
 }
 
 // How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
-// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row: 16
-// elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
-// `chunks` blocks a row where rows are few, or too long for a block to keep.
+// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row:
+// `most` elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
+// `chunks` blocks a row where rows are few, or too long for a block to keep. Where the row can be dealt out
+// so that each of `takers` has exactly `most` elements, registers may have them: with wide accesses.
 struct RowShape {
   enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
   int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
   int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads = 8, together = 1, chunks = 1;
+  unsigned threads, together = 1, chunks = 1;
+  unsigned takers;  // of a row's threads in a block take part
+  bool held;
 
   RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
-           unsigned most_chunks)
-      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+           unsigned most_chunks, int64_t most = 16, bool wide = false)
+      : rows(all_rows),
+        turns(turns_of_row),
+        bytes(bytes_of_turn),
+        teams(smaller(rows, kMostTeams)),
+        threads(most > 16 ? 4 : 8) {
     const int64_t length = turns * elements, all_bytes = turns * bytes;
-    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+    while (threads < 512 && (threads * most < length || (threads * 4 < length && rows < 262144 / threads)))
       threads *= 2;
     while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
       together *= 2;
     while (chunks < most_chunks &&
-           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+           ((chunks * threads * most < length && rows < 262144 / (chunks * threads)) ||
             (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
       chunks *= 2;
     split(chunks);
+    // At least four threads, so that they read neighbouring lines.
+    const bool even = chunks == 1 && length % most == 0 && length >= 4 * most && length <= threads * most;
+    takers = even ? static_cast<unsigned>(length / most) : threads;
+    held = even && wide;
+    if (held) kept_bytes = 0;
   }
   void split(unsigned blocks_of_row) {
     chunks = blocks_of_row;
@@ -1044,6 +1067,7 @@ struct RowTeam {
   unsigned chunks,
       kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
   char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned takers;     // of a row's threads in a block take part in loops over packs
   unsigned folds = 0;  // that blocks have had together
 
   __device__ inline int64_t first_row() const {
@@ -1051,7 +1075,10 @@ struct RowTeam {
   }
   __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
 
+  // With kTurns > 0, a block has rows for itself.
+  template <int kTurns = 0>
   __device__ inline void begin() {
+    if (kTurns > 0) chunks = 1, slots = nullptr;
     if (slots != nullptr)
       slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
     else if (chunks > 1)
@@ -1118,6 +1145,36 @@ struct RowTeam {
 __device__ inline char* row_tile(const RowTeam& team) {
   return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
 }
+
+// What a thread keeps of its part of a row, for loops that all go over its packs in the same order: all of
+// them in registers with kTurns > 0, else in shared memory where that has room.
+template <class T, int kElements, int kTurns, bool kWide>
+class KeptRow {
+ public:
+  __device__ inline KeptRow(const RowTeam& team, char*& tile, int64_t elements)
+      : tile_(team.kept_bytes > 0 ? take<T>(tile, elements) : nullptr) {}
+
+  __device__ inline void hold(int turn, const T* from) {
+    packs_[turn] = load_pack<kElements>(from, kElements);
+  }
+  // The pack that lies at `at` of the block's part; the first time it comes from the array.
+  template <class Index>
+  __device__ inline Pack<T, kElements> load(int turn, Index at, const T* from, Index left) const {
+    if constexpr (kTurns > 0) return packs_[turn];
+    const auto pack = load_pack<kElements, 1, kWide>(from, left);
+    if (tile_ != nullptr) store_pack<kWide>(tile_ + at, pack, left);
+    return pack;
+  }
+  template <class Index>
+  __device__ inline Pack<T, kElements> again(int turn, Index at, const T* from, Index left) const {
+    if constexpr (kTurns > 0) return packs_[turn];
+    return load_pack<kElements, 1, kWide>(tile_ != nullptr ? tile_ + at : from, left);
+  }
+
+ private:
+  T* const tile_;
+  Pack<T, kElements> packs_[kTurns > 0 ? kTurns : 1];
+};
 
 // What is known of the current device, or the first error that came up.
 struct Device {
@@ -1212,7 +1269,7 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
   if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;  // more than a device counts
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   return start(config, kernel, arguments..., shape.chunk,
-               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots, shape.takers});
 }
 
 // The threads of a row in x, and the rows of a block in y: several where a warp will do for a row.

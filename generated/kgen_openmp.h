@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 75
+#define KGEN_OPENMP_REVISION 76
 
 #include <cmath>
 #include <cstdint>

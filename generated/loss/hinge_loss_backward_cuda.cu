@@ -3,7 +3,7 @@
 // hinge_loss_backward: The gradient of hinge_loss by score, given that of loss and mean_loss
 //
 // Plan of hinge_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along V; what fits of score is read once and stays in shared memory.
+//   along V; what fits of score is read once and stays in registers, or in shared memory.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,21 +26,24 @@ template <class S, class T>
 struct HingeLossBackwardWorkspace {
   int64_t sum_chosen_difference_margin_slots, bytes = 0;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
-    sum_chosen_difference_margin_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
+    sum_chosen_difference_margin_slots =
+        reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class S, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     hinge_loss_backward_kernel(const Stored<T>* score, const int32_t* target, const S* d_loss,
                                const S* d_mean_loss, Stored<T>* d_score, Index B, Index V, Index chunk,
                                RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const score_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
@@ -49,11 +52,17 @@ __global__ void __launch_bounds__(512, 1)
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S sum_chosen_difference_margin_own = S(0);
-    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
+      score_kept.hold(turn, &score[b * V + v_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
-      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
+      const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
@@ -66,13 +75,15 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
+    if (!takes_part) sum_chosen_difference_margin_own = S(0);
     S sum_chosen_difference_margin = team.fold(sum_chosen_difference_margin_own, Plus());
     const S d_own = -sum_chosen_difference_margin;
-    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
-      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
+      const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> d_score_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
@@ -83,7 +94,7 @@ __global__ void __launch_bounds__(512, 1)
                                                : (difference_margin == S(0) ? S(0.5) * d_loss_share : S(0));
         d_score_pack[i] = to_stored<T>(int64_t(v) != int64_t(target[b]) ? chosen_difference_margin : d_own);
       }
-      store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
+      if (takes_part) store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
     }
   }
 }
@@ -94,11 +105,12 @@ cudaError_t hinge_loss_backward(const Stored<T>* score, const int32_t* target, c
                                 const HingeLossBackwardWorkspace<S, T>& space, char* workspace,
                                 cudaStream_t stream) {
   const bool wide = aligned({score, d_score}) && V % (16 / kBytes<T>) == 0;
-  const RowShape shape(V, 1, B, kBytes<T>, 128);
-  return launch_rows(
-      wide ? hinge_loss_backward_kernel<true, Index, S, T> : hinge_loss_backward_kernel<false, Index, S, T>,
-      shape, workspace + space.sum_chosen_difference_margin_slots, stream, score, target, d_loss, d_mean_loss,
-      d_score, B, V);
+  const RowShape shape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? hinge_loss_backward_kernel<false, 0, Index, S, T>
+                     : shape.held ? hinge_loss_backward_kernel<true, 4, Index, S, T>
+                                  : hinge_loss_backward_kernel<true, 0, Index, S, T>,
+                     shape, workspace + space.sum_chosen_difference_margin_slots, stream, score, target,
+                     d_loss, d_mean_loss, d_score, B, V);
 }
 
 // Checks the arguments, then runs.

@@ -4,7 +4,8 @@
 // and mean_loss
 //
 // Plan of triplet_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along D; what fits of anchor, positive, negative is read once and stays in shared memory.
+//   along D; what fits of anchor, positive, negative is read once and stays in registers, or in shared
+//   memory.
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
 // Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
 //   B * D of neg; 1 of max; 2 * B of sqrt.
@@ -17,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -30,24 +31,27 @@ template <class S, class T>
 struct TripletLossBackwardWorkspace {
   int64_t sum_v_squared_slots, bytes = 0;
   explicit TripletLossBackwardWorkspace(int64_t B, int64_t D) {
-    sum_v_squared_slots = reserve(bytes, RowShape(D, 1, B, 3 * kBytes<T>, 128).slot_bytes, 1);
+    sum_v_squared_slots =
+        reserve(bytes, RowShape(D, 1, B, 3 * kBytes<T>, 128, 1 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class S, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     triplet_loss_backward_kernel(const Stored<T>* anchor, const Stored<T>* positive,
                                  const Stored<T>* negative, const S* d_loss, const S* d_mean_loss,
                                  Stored<T>* d_anchor, Stored<T>* d_positive, Stored<T>* d_negative, Index B,
                                  Index D, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const anchor_kept = take<Stored<T>>(tile, chunk);
-  Stored<T>* const positive_kept = take<Stored<T>>(tile, chunk);
-  Stored<T>* const negative_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> anchor_kept(team, tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> positive_kept(team, tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> negative_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, D));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
@@ -56,16 +60,23 @@ __global__ void __launch_bounds__(512, 1)
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
-#pragma unroll 1
-    for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
-         d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index d_first = first + (place + turn * step) * (16 / kBytes<T>);
+      anchor_kept.hold(turn, &anchor[b * D + d_first]);
+      positive_kept.hold(turn, &positive[b * D + d_first]);
+      negative_kept.hold(turn, &negative[b * D + d_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 1)
+    for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && d_first < last;
+         d_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
-      const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(&anchor[b * D + d_first], remaining);
-      if (keeps) store_pack<kWide>(&anchor_kept[d_first - first], anchor_pack, remaining);
-      const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(&positive[b * D + d_first], remaining);
-      if (keeps) store_pack<kWide>(&positive_kept[d_first - first], positive_pack, remaining);
-      const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(&negative[b * D + d_first], remaining);
-      if (keeps) store_pack<kWide>(&negative_kept[d_first - first], negative_pack, remaining);
+      const auto anchor_pack = anchor_kept.load(turn, d_first - first, &anchor[b * D + d_first], remaining);
+      const auto positive_pack =
+          positive_kept.load(turn, d_first - first, &positive[b * D + d_first], remaining);
+      const auto negative_pack =
+          negative_kept.load(turn, d_first - first, &negative[b * D + d_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const S v = to_value<T>(anchor_pack[i]) - to_value<T>(positive_pack[i]);
@@ -74,6 +85,8 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining) sum_v_of_norm_squared_own += v_of_norm * v_of_norm;
       }
     }
+    if (!takes_part) sum_v_squared_own = S(0);
+    if (!takes_part) sum_v_of_norm_squared_own = S(0);
     S sum_v_squared = team.fold(sum_v_squared_own, Plus());
     S sum_v_of_norm_squared = team.fold(sum_v_of_norm_squared_own, Plus());
     const S root_v = sqrt(sum_v_squared);
@@ -84,16 +97,17 @@ __global__ void __launch_bounds__(512, 1)
     {
       const Reciprocal<S> per_root_v_of_norm(root_v_of_norm);
       const Reciprocal<S> per_root_v(root_v);
-#pragma unroll 1
-      for (Index d_first = first + Index(threadIdx.x) * (16 / kBytes<T>); d_first < last;
-           d_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 1)
+      for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
+           kTurns > 0 ? turn < kTurns : takes_part && d_first < last;
+           d_first += step * (16 / kBytes<T>), ++turn) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
-        const auto anchor_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-            keeps ? &anchor_kept[d_first - first] : &anchor[b * D + d_first], remaining);
-        const auto negative_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-            keeps ? &negative_kept[d_first - first] : &negative[b * D + d_first], remaining);
-        const auto positive_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-            keeps ? &positive_kept[d_first - first] : &positive[b * D + d_first], remaining);
+        const auto anchor_pack =
+            anchor_kept.again(turn, d_first - first, &anchor[b * D + d_first], remaining);
+        const auto negative_pack =
+            negative_kept.again(turn, d_first - first, &negative[b * D + d_first], remaining);
+        const auto positive_pack =
+            positive_kept.again(turn, d_first - first, &positive[b * D + d_first], remaining);
         Pack<Stored<T>, 16 / kBytes<T>> d_anchor_pack;
         Pack<Stored<T>, 16 / kBytes<T>> d_positive_pack;
         Pack<Stored<T>, 16 / kBytes<T>> d_negative_pack;
@@ -109,9 +123,9 @@ __global__ void __launch_bounds__(512, 1)
           d_negative_pack[i] = to_stored<T>(
               root_v_of_norm != S(0) ? v_of_norm * chosen_together_root_v * per_root_v_of_norm : S(0));
         }
-        store_pack<kWide>(&d_anchor[b * D + d_first], d_anchor_pack, remaining);
-        store_pack<kWide>(&d_positive[b * D + d_first], d_positive_pack, remaining);
-        store_pack<kWide>(&d_negative[b * D + d_first], d_negative_pack, remaining);
+        if (takes_part) store_pack<kWide>(&d_anchor[b * D + d_first], d_anchor_pack, remaining);
+        if (takes_part) store_pack<kWide>(&d_positive[b * D + d_first], d_positive_pack, remaining);
+        if (takes_part) store_pack<kWide>(&d_negative[b * D + d_first], d_negative_pack, remaining);
       }
     }
   }
@@ -125,9 +139,10 @@ cudaError_t triplet_loss_backward(const Stored<T>* anchor, const Stored<T>* posi
                                   char* workspace, cudaStream_t stream) {
   const bool wide =
       aligned({anchor, positive, negative, d_anchor, d_positive, d_negative}) && D % (16 / kBytes<T>) == 0;
-  const RowShape shape(D, 1, B, 3 * kBytes<T>, 128);
-  return launch_rows(wide ? triplet_loss_backward_kernel<true, Index, S, T>
-                          : triplet_loss_backward_kernel<false, Index, S, T>,
+  const RowShape shape(D, 1, B, 3 * kBytes<T>, 128, 1 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? triplet_loss_backward_kernel<false, 0, Index, S, T>
+                     : shape.held ? triplet_loss_backward_kernel<true, 1, Index, S, T>
+                                  : triplet_loss_backward_kernel<true, 0, Index, S, T>,
                      shape, workspace + space.sum_v_squared_slots, stream, anchor, positive, negative, d_loss,
                      d_mean_loss, d_anchor, d_positive, d_negative, B, D);
 }

@@ -3,7 +3,7 @@
 // quantize_rows: scale = max(abs(x)) / 127 of each row, q = x / scale, rounded
 //
 // Plan of quantize_rows_f32: part of a block, or several, by length, for each of M, neighbours along N; what
-//   fits of x is read once and stays in shared memory.
+//   fits of x is read once and stays in registers, or in shared memory.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 // Operations: N * M + M each of div, max; N * M each of abs, round.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,48 +27,60 @@ template <class T>
 struct QuantizeRowsWorkspace {
   int64_t greatest_abs_x_slots, bytes = 0;
   explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
-    greatest_abs_x_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
+    greatest_abs_x_slots =
+        reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1) quantize_rows_kernel(const Stored<T>* x, int8_t* q, float* scale,
-                                                               Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 1)
+    quantize_rows_kernel(const Stored<T>* x, int8_t* q, float* scale, Index M, Index N, Index chunk,
+                         RowTeam team) {
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
     float greatest_abs_x_own = -INFINITY;
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[m * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) greatest_abs_x_own = maximum(greatest_abs_x_own, absolute(to_value<T>(x_pack[i])));
       }
     }
+    if (!takes_part) greatest_abs_x_own = -INFINITY;
     float greatest_abs_x = team.fold(greatest_abs_x_own, Greatest());
     const float scale_here = maximum(greatest_abs_x, 0.0f) / 127.0f;
     if (writes) scale[m] = scale_here;
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[m * N + n_first], remaining);
       Pack<int8_t, 16 / kBytes<T>> q_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(to_value<T>(x_pack[i]) / scale_here) : 0.0f);
       }
-      store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
+      if (takes_part) store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
     }
   }
 }
@@ -77,8 +89,10 @@ template <class Index, class T>
 cudaError_t quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M, int64_t N,
                           const QuantizeRowsWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, q}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, M, kBytes<T>, 128);
-  return launch_rows(wide ? quantize_rows_kernel<true, Index, T> : quantize_rows_kernel<false, Index, T>,
+  const RowShape shape(N, 1, M, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? quantize_rows_kernel<false, 0, Index, T>
+                     : shape.held ? quantize_rows_kernel<true, 4, Index, T>
+                                  : quantize_rows_kernel<true, 0, Index, T>,
                      shape, workspace + space.greatest_abs_x_slots, stream, x, q, scale, M, N);
 }
 

@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -47,8 +47,7 @@ __global__ void __launch_bounds__(512, 1)
                                Index W, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk * (16 / kBytes<T>));
+  KeptRow<Stored<T>, 16 / kBytes<T>, 0, kWide> x_kept(team, tile, chunk * (16 / kBytes<T>));
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
@@ -73,9 +72,8 @@ __global__ void __launch_bounds__(512, 1)
       const Index group = Index(point % groups);
       const Index w_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(W - w_first);
-      const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * C + c) * H + h) * W + w_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
+      const auto x_pack = x_kept.load(0, (point - first) * (16 / kBytes<T>),
+                                      &x[((b * C + c) * H + h) * W + w_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index w = w_first + (i < remaining ? i : remaining - 1);
@@ -106,9 +104,8 @@ __global__ void __launch_bounds__(512, 1)
       const Index group = Index(point % groups_of_w);
       const Index w_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(W - w_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[(point - first) * (16 / kBytes<T>)] : &x[((b * C + c) * H + h) * W + w_first],
-          remaining);
+      const auto x_pack = x_kept.again(0, (point - first) * (16 / kBytes<T>),
+                                       &x[((b * C + c) * H + h) * W + w_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> d_x_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {

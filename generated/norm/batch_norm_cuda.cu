@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -41,8 +41,7 @@ __global__ void __launch_bounds__(512, 1)
                       RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk * (16 / kBytes<T>));
+  KeptRow<Stored<T>, 16 / kBytes<T>, 0, kWide> x_kept(team, tile, chunk * (16 / kBytes<T>));
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
@@ -58,8 +57,7 @@ __global__ void __launch_bounds__(512, 1)
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
       const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
+          x_kept.load(0, (point - first) * (16 / kBytes<T>), &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
@@ -77,9 +75,8 @@ __global__ void __launch_bounds__(512, 1)
       const Index group = Index(point % groups_of_hw);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[(point - first) * (16 / kBytes<T>)] : &x[(b * C + c) * (H * W) + hw_first],
-          remaining);
+      const auto x_pack = x_kept.again(0, (point - first) * (16 / kBytes<T>),
+                                       &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - m;
@@ -97,9 +94,8 @@ __global__ void __launch_bounds__(512, 1)
       const Index group = Index(point % groups_again);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[(point - first) * (16 / kBytes<T>)] : &x[(b * C + c) * (H * W) + hw_first],
-          remaining);
+      const auto x_pack = x_kept.again(0, (point - first) * (16 / kBytes<T>),
+                                       &x[(b * C + c) * (H * W) + hw_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -38,8 +38,7 @@ __global__ void __launch_bounds__(512, 1)
                       Index G, Index C, Index H, Index W, Index chunk, RowTeam team) {
   team.begin();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk * (16 / kBytes<T>));
+  KeptRow<Stored<T>, 16 / kBytes<T>, 0, kWide> x_kept(team, tile, chunk * (16 / kBytes<T>));
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = first + chunk;
   const Index items = Index(B * G);
@@ -54,9 +53,8 @@ __global__ void __launch_bounds__(512, 1)
       const Index group = Index(point % groups);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
-      const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[(point - first) * (16 / kBytes<T>)], x_pack, remaining);
+      const auto x_pack = x_kept.load(0, (point - first) * (16 / kBytes<T>),
+                                      &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
@@ -71,10 +69,8 @@ __global__ void __launch_bounds__(512, 1)
       const Index group = Index(point % groups_of_hw);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
-      const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(keeps ? &x_kept[(point - first) * (16 / kBytes<T>)]
-                                                    : &x[((b * G + g) * C + c) * (H * W) + hw_first],
-                                              remaining);
+      const auto x_pack = x_kept.again(0, (point - first) * (16 / kBytes<T>),
+                                       &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - sum_x / Value<T>(int64_t(C) * int64_t(H * W));
@@ -89,10 +85,8 @@ __global__ void __launch_bounds__(512, 1)
       const Index group = Index(point % groups_again);
       const Index hw_first = group * (16 / kBytes<T>);
       const Index remaining = kWide ? 16 / kBytes<T> : Index(H * W - hw_first);
-      const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(keeps ? &x_kept[(point - first) * (16 / kBytes<T>)]
-                                                    : &x[((b * G + g) * C + c) * (H * W) + hw_first],
-                                              remaining);
+      const auto x_pack = x_kept.again(0, (point - first) * (16 / kBytes<T>),
+                                       &x[((b * G + g) * C + c) * (H * W) + hw_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {

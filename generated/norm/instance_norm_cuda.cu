@@ -3,7 +3,7 @@
 // instance_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta over H and W
 //
 // Plan of instance_norm_f32: part of a block, or several, by length, for each of B, C, neighbours along H*W;
-//   what fits of x is read once and stays in shared memory.
+//   what fits of x is read once and stays in registers, or in shared memory.
 // Bytes that instance_norm_f32 must move: 8 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
 // Operations: 3 * C * W * H * B + C * B of add; C * W * H * B of sub; 3 * C * W * H * B of mul; C * B of
 //   rsqrt.
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,55 +27,70 @@ template <class T>
 struct InstanceNormWorkspace {
   int64_t sum_x_slots, bytes = 0;
   explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    sum_x_slots = reserve(bytes, RowShape(H * W, 1, B * C, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_slots =
+        reserve(bytes, RowShape(H * W, 1, B * C, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     instance_norm_kernel(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
                          Index B, Index C, Index H, Index W, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, H * W));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B * C);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / C);
     const Index c = Index(item % C);
     Value<T> sum_x_own = Value<T>(0);
-    for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
-         hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index hw_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[(b * C + c) * (H * W) + hw_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && hw_first < last;
+         hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
       const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&x[(b * C + c) * (H * W) + hw_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[hw_first - first], x_pack, remaining);
+          x_kept.load(turn, hw_first - first, &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
+    if (!takes_part) sum_x_own = Value<T>(0);
     Value<T> sum_x = team.fold(sum_x_own, Plus());
     Value<T> sum_d_squared_own = Value<T>(0);
-    for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
-         hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && hw_first < last;
+         hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack =
+          x_kept.again(turn, hw_first - first, &x[(b * C + c) * (H * W) + hw_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - sum_x / Value<T>(int64_t(H * W));
         if (i < remaining) sum_d_squared_own += d * d;
       }
     }
+    if (!takes_part) sum_d_squared_own = Value<T>(0);
     Value<T> sum_d_squared = team.fold(sum_d_squared_own, Plus());
-    for (Index hw_first = first + Index(threadIdx.x) * (16 / kBytes<T>); hw_first < last;
-         hw_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index hw_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && hw_first < last;
+         hw_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - hw_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[hw_first - first] : &x[(b * C + c) * (H * W) + hw_first], remaining);
+      const auto x_pack =
+          x_kept.again(turn, hw_first - first, &x[(b * C + c) * (H * W) + hw_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
@@ -84,7 +99,7 @@ __global__ void __launch_bounds__(512, 1)
                                 (gamma != nullptr ? gamma[c] : Value<T>(1));
         y_pack[i] = to_stored<T>(scaled + (beta != nullptr ? beta[c] : Value<T>(0)));
       }
-      store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
+      if (takes_part) store_pack<kWide>(&y[(b * C + c) * (H * W) + hw_first], y_pack, remaining);
     }
   }
 }
@@ -94,8 +109,10 @@ cudaError_t instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value
                           int64_t B, int64_t C, int64_t H, int64_t W, const InstanceNormWorkspace<T>& space,
                           char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && H * W % (16 / kBytes<T>) == 0;
-  const RowShape shape(H * W, 1, B * C, kBytes<T>, 128);
-  return launch_rows(wide ? instance_norm_kernel<true, Index, T> : instance_norm_kernel<false, Index, T>,
+  const RowShape shape(H * W, 1, B * C, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? instance_norm_kernel<false, 0, Index, T>
+                     : shape.held ? instance_norm_kernel<true, 4, Index, T>
+                                  : instance_norm_kernel<true, 0, Index, T>,
                      shape, workspace + space.sum_x_slots, stream, x, gamma, beta, y, B, C, H, W);
 }
 

@@ -3,7 +3,7 @@
 // layer_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
 // Plan of layer_norm_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-//   fits of x is read once and stays in shared memory.
+//   fits of x is read once and stays in registers, or in shared memory.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: 3 * N * rows + rows of add; N * rows of sub; 3 * N * rows of mul; rows of rsqrt.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,54 +26,65 @@ template <class T>
 struct LayerNormWorkspace {
   int64_t sum_x_slots, bytes = 0;
   explicit LayerNormWorkspace(int64_t rows, int64_t N) {
-    sum_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     layer_norm_kernel(const Stored<T>* x, const Value<T>* gamma, const Value<T>* beta, Stored<T>* y,
                       Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> sum_x_own = Value<T>(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
+    if (!takes_part) sum_x_own = Value<T>(0);
     Value<T> sum_x = team.fold(sum_x_own, Plus());
     Value<T> sum_d_squared_own = Value<T>(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - sum_x / Value<T>(int64_t(N));
         if (i < remaining) sum_d_squared_own += d * d;
       }
     }
+    if (!takes_part) sum_d_squared_own = Value<T>(0);
     Value<T> sum_d_squared = team.fold(sum_d_squared_own, Plus());
-#pragma unroll 1
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 1)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
       const auto beta_pack = load_pack<16 / kBytes<T>, 1, kWide>(&beta[n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
@@ -83,7 +94,7 @@ __global__ void __launch_bounds__(512, 1)
         y_pack[i] = to_stored<T>(
             d * rsqrt(sum_d_squared / Value<T>(int64_t(N)) + Value<T>(1e-05)) * gamma_pack[i] + beta_pack[i]);
       }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
+      if (takes_part) store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -93,9 +104,11 @@ cudaError_t layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>
                        int64_t rows, int64_t N, const LayerNormWorkspace<T>& space, char* workspace,
                        cudaStream_t stream) {
   const bool wide = aligned({x, gamma, beta, y}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  return launch_rows(wide ? layer_norm_kernel<true, Index, T> : layer_norm_kernel<false, Index, T>, shape,
-                     workspace + space.sum_x_slots, stream, x, gamma, beta, y, rows, N);
+  const RowShape shape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? layer_norm_kernel<false, 0, Index, T>
+                     : shape.held ? layer_norm_kernel<true, 4, Index, T>
+                                  : layer_norm_kernel<true, 0, Index, T>,
+                     shape, workspace + space.sum_x_slots, stream, x, gamma, beta, y, rows, N);
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // log_softmax_backward: The gradient of log_softmax by x, given that of y
 //
 // Plan of log_softmax_backward_f32: part of a block, or several, by length, for each of rows, neighbours
-//   along N; what fits of d_y is read once and stays in shared memory.
+//   along N; what fits of d_y is read once and stays in registers, or in shared memory.
 // Bytes that log_softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub, mul, exp.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,47 +26,57 @@ template <class T>
 struct LogSoftmaxBackwardWorkspace {
   int64_t sum_d_y_slots, bytes = 0;
   explicit LogSoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
-    sum_d_y_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    sum_d_y_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     log_softmax_backward_kernel(const Stored<T>* y, const Stored<T>* d_y, Stored<T>* d_x, Index rows, Index N,
                                 Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const d_y_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> d_y_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> sum_d_y_own = Value<T>(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      d_y_kept.hold(turn, &d_y[row * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&d_y[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&d_y_kept[n_first - first], d_y_pack, remaining);
+      const auto d_y_pack = d_y_kept.load(turn, n_first - first, &d_y[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_d_y_own += to_value<T>(d_y_pack[i]);
       }
     }
+    if (!takes_part) sum_d_y_own = Value<T>(0);
     Value<T> sum_d_y = team.fold(sum_d_y_own, Plus());
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &d_y_kept[n_first - first] : &d_y[row * N + n_first], remaining);
+      const auto d_y_pack = d_y_kept.again(turn, n_first - first, &d_y[row * N + n_first], remaining);
       const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(&y[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> d_x_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         d_x_pack[i] = to_stored<T>(to_value<T>(d_y_pack[i]) - sum_d_y * exp(to_value<T>(y_pack[i])));
       }
-      store_pack<kWide>(&d_x[row * N + n_first], d_x_pack, remaining);
+      if (takes_part) store_pack<kWide>(&d_x[row * N + n_first], d_x_pack, remaining);
     }
   }
 }
@@ -76,10 +86,11 @@ cudaError_t log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Store
                                  int64_t N, const LogSoftmaxBackwardWorkspace<T>& space, char* workspace,
                                  cudaStream_t stream) {
   const bool wide = aligned({d_y, y, d_x}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  return launch_rows(
-      wide ? log_softmax_backward_kernel<true, Index, T> : log_softmax_backward_kernel<false, Index, T>,
-      shape, workspace + space.sum_d_y_slots, stream, y, d_y, d_x, rows, N);
+  const RowShape shape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? log_softmax_backward_kernel<false, 0, Index, T>
+                     : shape.held ? log_softmax_backward_kernel<true, 4, Index, T>
+                                  : log_softmax_backward_kernel<true, 0, Index, T>,
+                     shape, workspace + space.sum_d_y_slots, stream, y, d_y, d_x, rows, N);
 }
 
 // Checks the arguments, then runs.

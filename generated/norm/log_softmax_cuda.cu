@@ -3,7 +3,7 @@
 // log_softmax: y = x - log(sum(exp(x))) along N, without overflow
 //
 // Plan of log_softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-//   fits of x is read once and stays in shared memory.
+//   fits of x is read once and stays in registers, or in shared memory.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, max, exp; 2 * N * rows of sub; rows of log.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,59 +27,72 @@ template <class T>
 struct LogSoftmaxWorkspace {
   int64_t greatest_x_slots, bytes = 0;
   explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
-    greatest_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    greatest_x_slots =
+        reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     log_softmax_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> greatest_x_own = -Value<T>(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
     }
+    if (!takes_part) greatest_x_own = -Value<T>(INFINITY);
     Value<T> greatest_x = team.fold(greatest_x_own, Greatest());
     Value<T> sum_exp_d_own = Value<T>(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - greatest_x;
         if (i < remaining) sum_exp_d_own += exp(d);
       }
     }
+    if (!takes_part) sum_exp_d_own = Value<T>(0);
     Value<T> sum_exp_d = team.fold(sum_exp_d_own, Plus());
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Value<T> d = to_value<T>(x_pack[i]) - greatest_x;
         y_pack[i] = to_stored<T>(d - log(sum_exp_d));
       }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
+      if (takes_part) store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -88,9 +101,11 @@ template <class Index, class T>
 cudaError_t log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
                         const LogSoftmaxWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  return launch_rows(wide ? log_softmax_kernel<true, Index, T> : log_softmax_kernel<false, Index, T>, shape,
-                     workspace + space.greatest_x_slots, stream, x, y, rows, N);
+  const RowShape shape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? log_softmax_kernel<false, 0, Index, T>
+                     : shape.held ? log_softmax_kernel<true, 4, Index, T>
+                                  : log_softmax_kernel<true, 0, Index, T>,
+                     shape, workspace + space.greatest_x_slots, stream, x, y, rows, N);
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // normalize: y = x / max(length of the row, eps)
 //
 // Plan of normalize_l1_f32: part of a block, or several, by length, for each of rows, neighbours along N;
-//   what fits of x is read once and stays in shared memory.
+//   what fits of x is read once and stays in registers, or in shared memory.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, div, abs; rows of max.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,45 +27,56 @@ template <class T>
 struct NormalizeL1Workspace {
   int64_t sum_abs_x_slots, bytes = 0;
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
-    sum_abs_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    sum_abs_x_slots =
+        reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     normalize_l1_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> sum_abs_x_own = Value<T>(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_abs_x_own += absolute(to_value<T>(x_pack[i]));
       }
     }
+    if (!takes_part) sum_abs_x_own = Value<T>(0);
     Value<T> sum_abs_x = team.fold(sum_abs_x_own, Plus());
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(sum_abs_x, Value<T>(1e-12)));
       }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
+      if (takes_part) store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -74,9 +85,11 @@ template <class Index, class T>
 cudaError_t normalize_l1(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
                          const NormalizeL1Workspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  return launch_rows(wide ? normalize_l1_kernel<true, Index, T> : normalize_l1_kernel<false, Index, T>, shape,
-                     workspace + space.sum_abs_x_slots, stream, x, y, rows, N);
+  const RowShape shape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? normalize_l1_kernel<false, 0, Index, T>
+                     : shape.held ? normalize_l1_kernel<true, 4, Index, T>
+                                  : normalize_l1_kernel<true, 0, Index, T>,
+                     shape, workspace + space.sum_abs_x_slots, stream, x, y, rows, N);
 }
 
 // Where the intermediates lie in the workspace.
@@ -84,45 +97,56 @@ template <class T>
 struct NormalizeL2Workspace {
   int64_t sum_x_squared_slots, bytes = 0;
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
-    sum_x_squared_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_squared_slots =
+        reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     normalize_l2_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> sum_x_squared_own = Value<T>(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
     }
+    if (!takes_part) sum_x_squared_own = Value<T>(0);
     Value<T> sum_x_squared = team.fold(sum_x_squared_own, Plus());
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(sqrt(sum_x_squared), Value<T>(1e-12)));
       }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
+      if (takes_part) store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -131,9 +155,11 @@ template <class Index, class T>
 cudaError_t normalize_l2(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N,
                          const NormalizeL2Workspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  return launch_rows(wide ? normalize_l2_kernel<true, Index, T> : normalize_l2_kernel<false, Index, T>, shape,
-                     workspace + space.sum_x_squared_slots, stream, x, y, rows, N);
+  const RowShape shape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? normalize_l2_kernel<false, 0, Index, T>
+                     : shape.held ? normalize_l2_kernel<true, 4, Index, T>
+                                  : normalize_l2_kernel<true, 0, Index, T>,
+                     shape, workspace + space.sum_x_squared_slots, stream, x, y, rows, N);
 }
 
 // Where the intermediates lie in the workspace.
@@ -141,46 +167,57 @@ template <class T>
 struct NormalizeLargestWorkspace {
   int64_t greatest_abs_x_slots, bytes = 0;
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
-    greatest_abs_x_slots = reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128).slot_bytes, 1);
+    greatest_abs_x_slots =
+        reserve(bytes, RowShape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     normalize_largest_kernel(const Stored<T>* x, Stored<T>* y, Index rows, Index N, Index chunk,
                              RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> greatest_abs_x_own = -Value<T>(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[row * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[row * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) greatest_abs_x_own = maximum(greatest_abs_x_own, absolute(to_value<T>(x_pack[i])));
       }
     }
+    if (!takes_part) greatest_abs_x_own = -Value<T>(INFINITY);
     Value<T> greatest_abs_x = team.fold(greatest_abs_x_own, Greatest());
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[row * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         y_pack[i] = to_stored<T>(to_value<T>(x_pack[i]) / maximum(greatest_abs_x, Value<T>(1e-12)));
       }
-      store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
+      if (takes_part) store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
     }
   }
 }
@@ -190,10 +227,11 @@ cudaError_t normalize_largest(const Stored<T>* x, Stored<T>* y, int64_t rows, in
                               const NormalizeLargestWorkspace<T>& space, char* workspace,
                               cudaStream_t stream) {
   const bool wide = aligned({x, y}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, rows, kBytes<T>, 128);
-  return launch_rows(
-      wide ? normalize_largest_kernel<true, Index, T> : normalize_largest_kernel<false, Index, T>, shape,
-      workspace + space.greatest_abs_x_slots, stream, x, y, rows, N);
+  const RowShape shape(N, 1, rows, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? normalize_largest_kernel<false, 0, Index, T>
+                     : shape.held ? normalize_largest_kernel<true, 4, Index, T>
+                                  : normalize_largest_kernel<true, 0, Index, T>,
+                     shape, workspace + space.greatest_abs_x_slots, stream, x, y, rows, N);
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // softmax_masked_backward: The gradient of softmax_masked by x, given that of y
 //
 // Plan of softmax_masked_backward_f32: part of a block, or several, by length, for each of B, H, Q,
-//   neighbours along K; what fits of y, d_y is read once and stays in shared memory.
+//   neighbours along K; what fits of y, d_y is read once and stays in registers, or in shared memory.
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
 // Operations: K * Q * H * B each of add, sub; 2 * K * Q * H * B of mul.
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,37 +27,46 @@ template <class T>
 struct SoftmaxMaskedBackwardWorkspace {
   int64_t sum_d_y_y_slots, bytes = 0;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    sum_d_y_y_slots = reserve(bytes, RowShape(K, 1, B * H * Q, 2 * kBytes<T>, 128).slot_bytes, 1);
+    sum_d_y_y_slots =
+        reserve(bytes, RowShape(K, 1, B * H * Q, 2 * kBytes<T>, 128, 2 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 1)
     softmax_masked_backward_kernel(const int32_t* length, const Stored<T>* y, const Stored<T>* d_y,
                                    Stored<T>* d_x, Index B, Index H, Index Q, Index K, Index chunk,
                                    RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const y_kept = take<Stored<T>>(tile, chunk);
-  Stored<T>* const d_y_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> y_kept(team, tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> d_y_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, K));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B * H * Q);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
     float sum_d_y_y_own = 0.0f;
-    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
-         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index k_first = first + (place + turn * step) * (16 / kBytes<T>);
+      d_y_kept.hold(turn, &d_y[((b * H + h) * Q + q) * K + k_first]);
+      y_kept.hold(turn, &y[((b * H + h) * Q + q) * K + k_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto d_y_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&d_y[((b * H + h) * Q + q) * K + k_first], remaining);
-      if (keeps) store_pack<kWide>(&d_y_kept[k_first - first], d_y_pack, remaining);
+          d_y_kept.load(turn, k_first - first, &d_y[((b * H + h) * Q + q) * K + k_first], remaining);
       const auto y_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&y[((b * H + h) * Q + q) * K + k_first], remaining);
-      if (keeps) store_pack<kWide>(&y_kept[k_first - first], y_pack, remaining);
+          y_kept.load(turn, k_first - first, &y[((b * H + h) * Q + q) * K + k_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
@@ -65,14 +74,17 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) sum_d_y_y_own += to_value<T>(d_y_pack[i]) * to_value<T>(y_pack[i]);
       }
     }
+    if (!takes_part) sum_d_y_y_own = 0.0f;
     float sum_d_y_y = team.fold(sum_d_y_y_own, Plus());
-    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
-         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
-      const auto d_y_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &d_y_kept[k_first - first] : &d_y[((b * H + h) * Q + q) * K + k_first], remaining);
-      const auto y_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &y_kept[k_first - first] : &y[((b * H + h) * Q + q) * K + k_first], remaining);
+      const auto d_y_pack =
+          d_y_kept.again(turn, k_first - first, &d_y[((b * H + h) * Q + q) * K + k_first], remaining);
+      const auto y_pack =
+          y_kept.again(turn, k_first - first, &y[((b * H + h) * Q + q) * K + k_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> d_x_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
@@ -81,7 +93,7 @@ __global__ void __launch_bounds__(512, 1)
         d_x_pack[i] =
             to_stored<T>(kept ? (to_value<T>(d_y_pack[i]) - sum_d_y_y) * to_value<T>(y_pack[i]) : 0.0f);
       }
-      store_pack<kWide>(&d_x[((b * H + h) * Q + q) * K + k_first], d_x_pack, remaining);
+      if (takes_part) store_pack<kWide>(&d_x[((b * H + h) * Q + q) * K + k_first], d_x_pack, remaining);
     }
   }
 }
@@ -92,10 +104,11 @@ cudaError_t softmax_masked_backward(const int32_t* length, const Stored<T>* y, c
                                     const SoftmaxMaskedBackwardWorkspace<T>& space, char* workspace,
                                     cudaStream_t stream) {
   const bool wide = aligned({d_y, y, d_x}) && K % (16 / kBytes<T>) == 0;
-  const RowShape shape(K, 1, B * H * Q, 2 * kBytes<T>, 128);
-  return launch_rows(
-      wide ? softmax_masked_backward_kernel<true, Index, T> : softmax_masked_backward_kernel<false, Index, T>,
-      shape, workspace + space.sum_d_y_y_slots, stream, length, y, d_y, d_x, B, H, Q, K);
+  const RowShape shape(K, 1, B * H * Q, 2 * kBytes<T>, 128, 2 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? softmax_masked_backward_kernel<false, 0, Index, T>
+                     : shape.held ? softmax_masked_backward_kernel<true, 2, Index, T>
+                                  : softmax_masked_backward_kernel<true, 0, Index, T>,
+                     shape, workspace + space.sum_d_y_y_slots, stream, length, y, d_y, d_x, B, H, Q, K);
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // softmax_masked: y = softmax of x along K, of k <= q and k < length[b]; 0 elsewhere
 //
 // Plan of softmax_masked_f32: part of a block, or several, by length, for each of B, H, Q, neighbours along
-//   K; what fits of x is read once and stays in shared memory.
+//   K; what fits of x is read once and stays in registers, or in shared memory.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
 // Operations: B * K * Q * H each of add, sub, div, max, exp.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,32 +27,41 @@ template <class T>
 struct SoftmaxMaskedWorkspace {
   int64_t greatest_x_slots, bytes = 0;
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
-    greatest_x_slots = reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128).slot_bytes, 1);
+    greatest_x_slots =
+        reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 1)
     softmax_masked_kernel(const Stored<T>* x, const int32_t* length, Stored<T>* y, Index B, Index H, Index Q,
                           Index K, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, K));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const Index items = Index(B * H * Q);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
     float greatest_x_own = -INFINITY;
-    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
-         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index k_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[((b * H + h) * Q + q) * K + k_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
-          load_pack<16 / kBytes<T>, 1, kWide>(&x[((b * H + h) * Q + q) * K + k_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[k_first - first], x_pack, remaining);
+          x_kept.load(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
@@ -60,13 +69,16 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
     }
+    if (!takes_part) greatest_x_own = -INFINITY;
     float greatest_x = team.fold(greatest_x_own, Greatest());
     float sum_e_own = 0.0f;
-    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
-         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
+      const auto x_pack =
+          x_kept.again(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index k = k_first + (i < remaining ? i : remaining - 1);
@@ -75,12 +87,15 @@ __global__ void __launch_bounds__(512, 1)
         if (i < remaining && kept) sum_e_own += e;
       }
     }
+    if (!takes_part) sum_e_own = 0.0f;
     float sum_e = team.fold(sum_e_own, Plus());
-    for (Index k_first = first + Index(threadIdx.x) * (16 / kBytes<T>); k_first < last;
-         k_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
+         k_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[k_first - first] : &x[((b * H + h) * Q + q) * K + k_first], remaining);
+      const auto x_pack =
+          x_kept.again(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> y_pack;
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
@@ -89,7 +104,7 @@ __global__ void __launch_bounds__(512, 1)
         const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest_x) : 0.0f;
         y_pack[i] = to_stored<T>(kept ? e / sum_e : 0.0f);
       }
-      store_pack<kWide>(&y[((b * H + h) * Q + q) * K + k_first], y_pack, remaining);
+      if (takes_part) store_pack<kWide>(&y[((b * H + h) * Q + q) * K + k_first], y_pack, remaining);
     }
   }
 }
@@ -99,8 +114,10 @@ cudaError_t softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>*
                            int64_t Q, int64_t K, const SoftmaxMaskedWorkspace<T>& space, char* workspace,
                            cudaStream_t stream) {
   const bool wide = aligned({x, y}) && K % (16 / kBytes<T>) == 0;
-  const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128);
-  return launch_rows(wide ? softmax_masked_kernel<true, Index, T> : softmax_masked_kernel<false, Index, T>,
+  const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? softmax_masked_kernel<false, 0, Index, T>
+                     : shape.held ? softmax_masked_kernel<true, 4, Index, T>
+                                  : softmax_masked_kernel<true, 0, Index, T>,
                      shape, workspace + space.greatest_x_slots, stream, x, length, y, B, H, Q, K);
 }
 

@@ -3,7 +3,7 @@
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
 // Phase 1 of cross_entropy_f32_f32: part of a block, or several, by length, for each of B, neighbours along
-//   V; what fits of score is read once and stays in shared memory.
+//   V; what fits of score is read once and stays in registers, or in shared memory.
 // Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
 // Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 // Operations: 2 * B + B * V of add; B + B * V of sub; 1 of div; B * V + 1 of max; B * V of exp; B of log.
@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,49 +28,60 @@ template <class S, class T>
 struct CrossEntropyWorkspace {
   int64_t top_slots, sum_loss_parts, ticket, bytes = 0;
   explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
-    top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
+    top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
     sum_loss_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
 };
 
-template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class S, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     cross_entropy_part1_kernel(const Stored<T>* score, const int32_t* target, S* loss, Index B, Index V,
                                Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const score_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     S top_own = -S(INFINITY);
-    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
+      score_kept.hold(turn, &score[b * V + v_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
-      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
+      const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) top_own = maximum(top_own, to_value<T>(score_pack[i]));
       }
     }
+    if (!takes_part) top_own = -S(INFINITY);
     S top = team.fold(top_own, Greatest());
     S sum_exp_score_own = S(0);
-    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
-      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
+      const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - top);
       }
     }
+    if (!takes_part) sum_exp_score_own = S(0);
     S sum_exp_score = team.fold(sum_exp_score_own, Plus());
     if (writes) {
       loss[b] = log(sum_exp_score) + top -
@@ -112,10 +123,11 @@ cudaError_t cross_entropy(const Stored<T>* score, const int32_t* target, S* loss
                           cudaStream_t stream) {
   {
     const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
-    const RowShape shape(V, 1, B, kBytes<T>, 128);
+    const RowShape shape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
     if (const cudaError_t error =
-            launch_rows(wide ? cross_entropy_part1_kernel<true, Index, S, T>
-                             : cross_entropy_part1_kernel<false, Index, S, T>,
+            launch_rows(!wide        ? cross_entropy_part1_kernel<false, 0, Index, S, T>
+                        : shape.held ? cross_entropy_part1_kernel<true, 4, Index, S, T>
+                                     : cross_entropy_part1_kernel<true, 0, Index, S, T>,
                         shape, workspace + space.top_slots, stream, score, target, loss, B, V))
       return error;
   }

@@ -3,7 +3,7 @@
 // logsumexp: y = log(sum(exp(x))) of each row, without overflow
 //
 // Plan of logsumexp_f32: part of a block, or several, by length, for each of M, neighbours along N; what fits
-//   of x is read once and stays in shared memory.
+//   of x is read once and stays in registers, or in shared memory.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 // Operations: N * M + M of add; N * M each of sub, max, exp; M each of log, isinf.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,46 +27,57 @@ template <class T>
 struct LogsumexpWorkspace {
   int64_t m_slots, bytes = 0;
   explicit LogsumexpWorkspace(int64_t M, int64_t N) {
-    m_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
+    m_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     logsumexp_kernel(const Stored<T>* x, Stored<T>* y, Index M, Index N, Index chunk, RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_index = item;
     Value<T> m_own = -Value<T>(INFINITY);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[m_index * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_index * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) m_own = maximum(m_own, to_value<T>(x_pack[i]));
       }
     }
+    if (!takes_part) m_own = -Value<T>(INFINITY);
     Value<T> m = team.fold(m_own, Greatest());
     Value<T> sum_exp_x_own = Value<T>(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[m_index * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_exp_x_own += exp(to_value<T>(x_pack[i]) - m);
       }
     }
+    if (!takes_part) sum_exp_x_own = Value<T>(0);
     Value<T> sum_exp_x = team.fold(sum_exp_x_own, Plus());
     if (writes) y[m_index] = to_stored<T>(is_inf(m) ? m : m + log(sum_exp_x));
   }
@@ -76,9 +87,11 @@ template <class Index, class T>
 cudaError_t logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N,
                       const LogsumexpWorkspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, M, kBytes<T>, 128);
-  return launch_rows(wide ? logsumexp_kernel<true, Index, T> : logsumexp_kernel<false, Index, T>, shape,
-                     workspace + space.m_slots, stream, x, y, M, N);
+  const RowShape shape(N, 1, M, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? logsumexp_kernel<false, 0, Index, T>
+                     : shape.held ? logsumexp_kernel<true, 4, Index, T>
+                                  : logsumexp_kernel<true, 0, Index, T>,
+                     shape, workspace + space.m_slots, stream, x, y, M, N);
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
 // Plan of mean_variance_f32_f32: part of a block, or several, by length, for each of M, neighbours along N;
-//   what fits of x is read once and stays in shared memory.
+//   what fits of x is read once and stays in registers, or in shared memory.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 // Operations: 2 * N * M of add; N * M each of sub, mul.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -26,50 +26,61 @@ template <class S, class T>
 struct MeanVarianceWorkspace {
   int64_t sum_x_slots, bytes = 0;
   explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
-    sum_x_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128).slot_bytes, 1);
+    sum_x_slots = reserve(bytes, RowShape(N, 1, M, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class S, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class S, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     mean_variance_kernel(const Stored<T>* x, S* row_mean, S* row_variance, Index M, Index N, Index chunk,
                          RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const x_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_index = item;
     S sum_x_own = S(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
+      x_kept.hold(turn, &x[m_index * N + n_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(&x[m_index * N + n_first], remaining);
-      if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining);
+      const auto x_pack = x_kept.load(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
     }
+    if (!takes_part) sum_x_own = S(0);
     S sum_x = team.fold(sum_x_own, Plus());
     const S m = sum_x / S(int64_t(N));
     if (writes) row_mean[m_index] = m;
     S sum_d_squared_own = S(0);
-    for (Index n_first = first + Index(threadIdx.x) * (16 / kBytes<T>); n_first < last;
-         n_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
+         n_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
-      const auto x_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &x_kept[n_first - first] : &x[m_index * N + n_first], remaining);
+      const auto x_pack = x_kept.again(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const S d = to_value<T>(x_pack[i]) - m;
         if (i < remaining) sum_d_squared_own += d * d;
       }
     }
+    if (!takes_part) sum_d_squared_own = S(0);
     S sum_d_squared = team.fold(sum_d_squared_own, Plus());
     if (writes) row_variance[m_index] = sum_d_squared / S(int64_t(N));
   }
@@ -79,10 +90,11 @@ template <class Index, class S, class T>
 cudaError_t mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64_t M, int64_t N,
                           const MeanVarianceWorkspace<S, T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({x}) && N % (16 / kBytes<T>) == 0;
-  const RowShape shape(N, 1, M, kBytes<T>, 128);
-  return launch_rows(
-      wide ? mean_variance_kernel<true, Index, S, T> : mean_variance_kernel<false, Index, S, T>, shape,
-      workspace + space.sum_x_slots, stream, x, row_mean, row_variance, M, N);
+  const RowShape shape(N, 1, M, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? mean_variance_kernel<false, 0, Index, S, T>
+                     : shape.held ? mean_variance_kernel<true, 4, Index, S, T>
+                                  : mean_variance_kernel<true, 0, Index, S, T>,
+                     shape, workspace + space.sum_x_slots, stream, x, row_mean, row_variance, M, N);
 }
 
 // Checks the arguments, then runs.

@@ -3,7 +3,7 @@
 // top1: best = the class of the highest score of each row, probability = its softmax
 //
 // Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what fits of
-//   score is read once and stays in shared memory.
+//   score is read once and stays in registers, or in shared memory.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 // Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 18
+#if KGEN_CUDA_REVISION != 23
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,20 +27,23 @@ template <class T>
 struct Top1Workspace {
   int64_t argmax_score_slots, bytes = 0;
   explicit Top1Workspace(int64_t B, int64_t V) {
-    argmax_score_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128).slot_bytes, 1);
+    argmax_score_slots =
+        reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
-template <bool kWide, class Index, class T>
-__global__ void __launch_bounds__(512, 1)
+template <bool kWide, int kTurns, class Index, class T>
+__global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index> : 1)
     top1_kernel(const Stored<T>* score, int32_t* best, Value<T>* probability, Index B, Index V, Index chunk,
                 RowTeam team) {
-  team.begin();
+  team.begin<kTurns>();
   char* tile = row_tile(team);
-  const bool keeps = team.kept_bytes > 0;
-  Stored<T>* const score_kept = take<Stored<T>>(tile, chunk);
+  KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
+  const Index step = Index(team.takers);
+  const bool takes_part = Index(threadIdx.x) < step;
+  const Index place = takes_part ? Index(threadIdx.x) : 0;
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
@@ -50,11 +53,17 @@ __global__ void __launch_bounds__(512, 1)
     int64_t argmax_score_own = -1;
     Value<T> greatest_score_own = Value<T>(0);
     Value<T> greatest_score_along_v_own = -Value<T>(INFINITY);
-    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll
+    for (int turn = 0; turn < kTurns; ++turn) {
+      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
+      score_kept.hold(turn, &score[b * V + v_first]);
+    }
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
-      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(&score[b * V + v_first], remaining);
-      if (keeps) store_pack<kWide>(&score_kept[v_first - first], score_pack, remaining);
+      const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         const Index v = v_first + (i < remaining ? i : remaining - 1);
@@ -69,6 +78,9 @@ __global__ void __launch_bounds__(512, 1)
         }
       }
     }
+    if (!takes_part) argmax_score_own = -1;
+    if (!takes_part) greatest_score_own = Value<T>(0);
+    if (!takes_part) greatest_score_along_v_own = -Value<T>(INFINITY);
     const Best<Value<T>> found =
         team.fold(Best<Value<T>>{greatest_score_own, argmax_score_own},
                   [](Best<Value<T>> one, Best<Value<T>> other) { return first_above(one, other); });
@@ -79,16 +91,18 @@ __global__ void __launch_bounds__(512, 1)
     Value<T> greatest_score_along_v = team.fold(greatest_score_along_v_own, Greatest());
     if (writes) best[b] = int32_t(argmax_score);
     Value<T> sum_exp_score_own = Value<T>(0);
-    for (Index v_first = first + Index(threadIdx.x) * (16 / kBytes<T>); v_first < last;
-         v_first += Index(blockDim.x) * (16 / kBytes<T>)) {
+#pragma unroll(kTurns > 0 ? kTurns : 4)
+    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
+         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
+         v_first += step * (16 / kBytes<T>), ++turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
-      const auto score_pack = load_pack<16 / kBytes<T>, 1, kWide>(
-          keeps ? &score_kept[v_first - first] : &score[b * V + v_first], remaining);
+      const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - greatest_score_along_v);
       }
     }
+    if (!takes_part) sum_exp_score_own = Value<T>(0);
     Value<T> sum_exp_score = team.fold(sum_exp_score_own, Plus());
     if (writes) probability[b] = Value<T>(1) / sum_exp_score;
   }
@@ -98,9 +112,11 @@ template <class Index, class T>
 cudaError_t top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V,
                  const Top1Workspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
-  const RowShape shape(V, 1, B, kBytes<T>, 128);
-  return launch_rows(wide ? top1_kernel<true, Index, T> : top1_kernel<false, Index, T>, shape,
-                     workspace + space.argmax_score_slots, stream, score, best, probability, B, V);
+  const RowShape shape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  return launch_rows(!wide        ? top1_kernel<false, 0, Index, T>
+                     : shape.held ? top1_kernel<true, 4, Index, T>
+                                  : top1_kernel<true, 0, Index, T>,
+                     shape, workspace + space.argmax_score_slots, stream, score, best, probability, B, V);
 }
 
 // Checks the arguments, then runs.

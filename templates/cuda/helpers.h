@@ -121,6 +121,10 @@ class Reciprocal<float> {
 // leaves it to decide.
 template <class T>
 constexpr int kLeastBlocks = sizeof(T) == 8 ? 1 : 0;
+//@ kBlocksHeld
+// The same of blocks whose threads have rows in registers; wide indices take some of those.
+template <class T, class Index>
+constexpr int kBlocksHeld = sizeof(T) == 8 || sizeof(Index) == 8 ? 1 : 2;
 //@ from_bf16
 __host__ __device__ inline float from_bf16(uint16_t bits) {
   return __bfloat162float(__ushort_as_bfloat16(bits));
@@ -406,7 +410,8 @@ __device__ inline unsigned char* shared_memory() {
 #endif
 //@ block_fold: from_lane shared_memory
 // Folds one value a thread over a block of whole warps, in a fixed order; every thread gets the result.
-template <class T, class Combine>
+// `kEven`: their number is a power of two, so that lanes take in what the warps have.
+template <bool kEven = false, class T, class Combine>
 __device__ inline T block_fold(T value, Combine combine) {
   const unsigned lane = threadIdx.x % 32, warps = blockDim.x / 32;
 #pragma unroll
@@ -417,6 +422,12 @@ __device__ inline T block_fold(T value, Combine combine) {
   __syncthreads();  // what the fold before has left there is read
   if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
+  if (kEven) {
+    value = slots[lane & (warps - 1)];
+    for (unsigned distance = warps / 2; distance > 0; distance /= 2)
+      value = combine(value, from_lane(value, lane + distance));
+    return from_lane(value, 0);
+  }
   value = slots[0];
   for (unsigned warp = 1; warp < warps; ++warp) value = combine(value, slots[warp]);
   return value;
@@ -427,7 +438,7 @@ __device__ inline T block_fold(T value, Combine combine) {
 template <class T, class Combine>
 __device__ inline T row_fold(T value, Combine combine) {
   const unsigned width = blockDim.x;
-  if (width > 32) return block_fold(value, combine);
+  if (width > 32) return block_fold<true>(value, combine);
   const unsigned begin = (threadIdx.y * width) % 32, mask = (0xffffffffu >> (32 - width)) << begin;
   for (unsigned distance = width / 2; distance > 0; distance /= 2)
     value = combine(value, from_lane(value, threadIdx.x + distance, mask, width));

@@ -1,27 +1,39 @@
 //@ RowShape: ceil_div smaller
 // How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
-// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row: 16
-// elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
-// `chunks` blocks a row where rows are few, or too long for a block to keep.
+// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row:
+// `most` elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
+// `chunks` blocks a row where rows are few, or too long for a block to keep. Where the row can be dealt out
+// so that each of `takers` has exactly `most` elements, registers may have them: with wide accesses.
 struct RowShape {
   enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
   int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
   int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads = 8, together = 1, chunks = 1;
+  unsigned threads, together = 1, chunks = 1;
+  unsigned takers;  // of a row's threads in a block take part
+  bool held;
 
   RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
-           unsigned most_chunks)
-      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
+           unsigned most_chunks, int64_t most = 16, bool wide = false)
+      : rows(all_rows),
+        turns(turns_of_row),
+        bytes(bytes_of_turn),
+        teams(smaller(rows, kMostTeams)),
+        threads(most > 16 ? 4 : 8) {
     const int64_t length = turns * elements, all_bytes = turns * bytes;
-    while (threads < 512 && (threads * 16 < length || (threads * 4 < length && rows < 262144 / threads)))
+    while (threads < 512 && (threads * most < length || (threads * 4 < length && rows < 262144 / threads)))
       threads *= 2;
     while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
       together *= 2;
     while (chunks < most_chunks &&
-           ((chunks * threads * 16 < length && rows < 262144 / (chunks * threads)) ||
+           ((chunks * threads * most < length && rows < 262144 / (chunks * threads)) ||
             (chunks < 8 && all_bytes <= 8 * kMostKept && all_bytes > chunks * kMostKept / 2)))
       chunks *= 2;
     split(chunks);
+    // At least four threads, so that they read neighbouring lines.
+    const bool even = chunks == 1 && length % most == 0 && length >= 4 * most && length <= threads * most;
+    takers = even ? static_cast<unsigned>(length / most) : threads;
+    held = even && wide;
+    if (held) kept_bytes = 0;
   }
   void split(unsigned blocks_of_row) {
     chunks = blocks_of_row;
@@ -41,6 +53,7 @@ struct RowTeam {
   unsigned chunks,
       kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
   char* slots;         // of a team: two for each block, then the number of blocks that have come
+  unsigned takers;     // of a row's threads in a block take part in loops over packs
   unsigned folds = 0;  // that blocks have had together
 
   __device__ inline int64_t first_row() const {
@@ -48,7 +61,10 @@ struct RowTeam {
   }
   __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
 
+  // With kTurns > 0, a block has rows for itself.
+  template <int kTurns = 0>
   __device__ inline void begin() {
+    if (kTurns > 0) chunks = 1, slots = nullptr;
     if (slots != nullptr)
       slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
     else if (chunks > 1)
@@ -115,6 +131,36 @@ struct RowTeam {
 __device__ inline char* row_tile(const RowTeam& team) {
   return reinterpret_cast<char*>(shared_memory()) + RowTeam::kBytes + threadIdx.y * team.kept_bytes;
 }
+//@ KeptRow: RowTeam take load_pack store_pack
+// What a thread keeps of its part of a row, for loops that all go over its packs in the same order: all of
+// them in registers with kTurns > 0, else in shared memory where that has room.
+template <class T, int kElements, int kTurns, bool kWide>
+class KeptRow {
+ public:
+  __device__ inline KeptRow(const RowTeam& team, char*& tile, int64_t elements)
+      : tile_(team.kept_bytes > 0 ? take<T>(tile, elements) : nullptr) {}
+
+  __device__ inline void hold(int turn, const T* from) {
+    packs_[turn] = load_pack<kElements>(from, kElements);
+  }
+  // The pack that lies at `at` of the block's part; the first time it comes from the array.
+  template <class Index>
+  __device__ inline Pack<T, kElements> load(int turn, Index at, const T* from, Index left) const {
+    if constexpr (kTurns > 0) return packs_[turn];
+    const auto pack = load_pack<kElements, 1, kWide>(from, left);
+    if (tile_ != nullptr) store_pack<kWide>(tile_ + at, pack, left);
+    return pack;
+  }
+  template <class Index>
+  __device__ inline Pack<T, kElements> again(int turn, Index at, const T* from, Index left) const {
+    if constexpr (kTurns > 0) return packs_[turn];
+    return load_pack<kElements, 1, kWide>(tile_ != nullptr ? tile_ + at : from, left);
+  }
+
+ private:
+  T* const tile_;
+  Pack<T, kElements> packs_[kTurns > 0 ? kTurns : 1];
+};
 //@ launch_rows: RowShape RowTeam larger smaller as_parameter
 // What is known of the current device, or the first error that came up.
 struct Device {
@@ -209,5 +255,5 @@ inline cudaError_t launch_rows(void (*kernel)(Parameters...), RowShape shape, ch
   if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;  // more than a device counts
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   return start(config, kernel, arguments..., shape.chunk,
-               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots});
+               RowTeam{shape.chunks, static_cast<unsigned>(kept), slots, shape.takers});
 }

@@ -59,6 +59,8 @@ void block_reduction(Block &block, const PlanNode &loop, const Printer::Range *p
   const std::vector<const PlanNode *> folds = ending_folds(block, loop);
   const Shares shares = begin_shares(block.out, folds);
   strided(block, nest_of(block.out.plan(), loop, PlanNode::Order::reduction), points);
+  if (block.part && !block.part->takes_part.empty())
+    clear_shares(block.out, folds, shares, block.part->takes_part);
   end_shares(block.out.printer, shares);
   for (const PlanNode *fold : folds)
     fold_shares(block.out, block.team, *fold, shares);

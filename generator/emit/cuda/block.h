@@ -11,11 +11,14 @@
 
 namespace kgen {
 
-// Of a row that several blocks share: which points are the block's, and what of it stays in shared memory.
+// Of a row that several blocks share: which points are the block's, and what of it stays on the chip.
 struct RowPart {
   Printer::Range points;
-  std::map<VarId, std::string> tiles = {}; // where the elements of each array are
-  std::set<VarId> loaded = {};             // by an earlier loop
+  std::map<VarId, std::string> kept = {}; // what has the elements of each array
+  std::set<VarId> loaded = {};            // by an earlier loop
+  // Threads may have all their packs in registers: then these say which is a thread's first, how far the next ones are,
+  // and whether there are any.
+  std::string place = "", step = "", takes_part = "";
 };
 
 struct Block {

@@ -10,6 +10,16 @@ bool in_memory(const Printer &printer, VarId var) {
 
 const std::string &parts_name(Printer &printer, VarId var) { return printer.name_beside(var, "_parts"); }
 
+namespace {
+
+std::string begin_of(const KernelText &out, const PlanNode &fold, VarId var) {
+  const Type type = out.kernel().vars[var].type;
+  const Spelling &spelling = out.printer.spelling;
+  return var == fold.target ? spelling.identity(fold.monoid, type) : spelling.constant(type, 0, 0);
+}
+
+} // namespace
+
 Shares begin_shares(KernelText &out, const std::vector<const PlanNode *> &folds) {
   Shares shares;
   for (const PlanNode *fold : folds)
@@ -18,13 +28,19 @@ Shares begin_shares(KernelText &out, const std::vector<const PlanNode *> &folds)
         continue;
       const Type type = out.kernel().vars[var].type;
       const std::string whole = out.printer.name(var), mine = out.names.claim_one_of(whole, {"_own", "_of_thread"});
-      const Spelling &spelling = out.printer.spelling;
-      out.add(Spelling::arithmetic(type) + " " + mine + " = " +
-              (var == fold->target ? spelling.identity(fold->monoid, type) : spelling.constant(type, 0, 0)) + ";");
+      out.add(Spelling::arithmetic(type) + " " + mine + " = " + begin_of(out, *fold, var) + ";");
       out.printer.rename(var, mine);
       shares[var] = {whole, mine, out.printer.own.insert(var).second};
     }
   return shares;
+}
+
+void clear_shares(KernelText &out, const std::vector<const PlanNode *> &folds, const Shares &shares,
+                  const std::string &takes_part) {
+  for (const PlanNode *fold : folds)
+    for (VarId var : {fold->target, fold->partner})
+      if (var != kNone)
+        out.add("if (!" + takes_part + ") " + shares.at(var).mine + " = " + begin_of(out, *fold, var) + ";");
 }
 
 void end_shares(Printer &printer, const Shares &shares) {

@@ -6,6 +6,7 @@
 #include "emit/cuda/packs.h"
 #include "emit/cuda/points.h"
 #include "emit/target_file.h"
+#include "plan/cuda/rows.h"
 
 namespace kgen {
 namespace {
@@ -86,10 +87,15 @@ std::string grid_text(KernelText &out, const Phase::Launch &kernel, const std::s
 struct Together {
   std::string parameter, prepare, kernel;
 };
-Together together_text(KernelText &out, const Phase::Launch &kernel, const std::string &name) {
+Together together_text(KernelText &out, const Phase &phase, const std::string &name) {
+  const Phase::Launch &kernel = phase.launch;
   if (kernel.together == 1)
     return {"", "", name + "<Index>"};
   const std::string wide = aligned_text(out.printer, kernel.aligned), many = std::to_string(kernel.together);
+  if (const int held = packs_held(out.plan(), phase); held > 0)
+    return {"bool kWide, int kTurns, ", "const bool wide = " + wide + ";\n",
+            "!wide ? " + name + "<false, 0, Index> : shape.held ? " + name + "<true, " + std::to_string(held) +
+                ", Index> : " + name + "<true, 0, Index>"};
   if (shares_items(kernel))
     return {"bool kWide, ", "const bool wide = " + wide + ";\n",
             "wide ? " + name + "<true, Index> : " + name + "<false, Index>"};
@@ -102,13 +108,17 @@ std::string most_threads(KernelText &out, const Phase::Launch &kernel) {
 }
 
 // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
-std::string bounds_text(KernelText &out, const Phase::Launch &kernel) {
+std::string bounds_text(KernelText &out, const Phase &phase) {
+  const Phase::Launch &kernel = phase.launch;
   const std::string most = most_threads(out, kernel);
+  const std::string type = kernel.doubles ? "double" : "float";
+  if (packs_held(out.plan(), phase) > 0)
+    return most + ", kTurns > 0 ? " + out.helper("kBlocksHeld") + "<" + type + ", Index> : 1";
   if (kernel.work == Work::team)
     return most + ", 1";
   if (!shares_items(kernel))
     return most;
-  return most + ", " + out.helper("kLeastBlocks") + "<" + (kernel.doubles ? "double" : "float") + ">";
+  return most + ", " + out.helper("kLeastBlocks") + "<" + type + ">";
 }
 
 std::string threads_text(KernelText &out, const Phase::Launch &kernel, const KernelLaunch &launch) {
@@ -138,14 +148,14 @@ KernelFunction kernel_function(KernelText &out, const std::string &function_name
   }
   if (kernel.work == Work::team) // the launch adds them
     parameters.declared += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
-  const Together together = together_text(out, kernel, name);
+  const Together together = together_text(out, *phase.phase, name);
   const std::string started = kernel.work == Work::team
                                   ? out.helper("launch_rows") + "(" + together.kernel + ", shape, " + launch.slots
                                   : out.helper("launch") + "(" + together.kernel + ", " +
                                         grid_text(out, kernel, launch.blocks) + ", " +
                                         threads_text(out, kernel, launch) + ", " + shared_bytes(kernel);
   return {"template <" + together.parameter + "class Index>\n__global__ void __launch_bounds__(" +
-              bounds_text(out, kernel) + ") " + name + "(" + parameters.declared + ") {\n" + body + "}\n",
+              bounds_text(out, *phase.phase) + ") " + name + "(" + parameters.declared + ") {\n" + body + "}\n",
           prepare + together.prepare + launch.prepare, started + ", stream" + parameters.passed + ")"};
 }
 

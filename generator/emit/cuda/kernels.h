@@ -41,7 +41,8 @@ KernelLaunch block_kernel(KernelText &out, const Phase &phase);
 // to the last of them; where more comes after a fold, they are a team, and wait for each other.
 KernelLaunch row_kernel(KernelText &out, const Phase &phase);
 KernelLaunch team_kernel(KernelText &out, const Phase &phase);
-std::string row_shape(Printer &printer, const Phase &phase);
+// With `wide`, the last argument is whether accesses are wide: then threads may have rows in registers.
+std::string row_shape(Printer &printer, const Phase &phase, const std::string &wide = "");
 
 // Folds over a whole array: blocks take chunks of the turns of its loops; the last to come combines what all have left
 // in the workspace, and does what comes next.

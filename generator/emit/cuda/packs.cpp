@@ -21,12 +21,15 @@ public:
       : out_(out), printer_(out.printer), loop_(loop), kept_(kept), kept_at_(kept_at), shared_(loop.packs.has_value()),
         count_(shared_ ? std::to_string(loop.packs->together) : "kElements"), index_(printer_.axis_name(loop.axis)),
         first_(out.loop_names.of(index_, "_first")), i_(out.loop_names.of("i")),
-        remaining_(out.loop_names.of("remaining")) {
+        remaining_(out.loop_names.of("remaining")),
+        turn_(kept != nullptr && !kept->place.empty() ? out.loop_names.of("turn") : "0") {
     for (const Pack &pack : packs_of(out.plan(), loop))
       hold(pack);
   }
 
   const std::string &first() const { return first_; }
+  // Statements that load what this loop is the first to read of what is held in registers.
+  const std::string &fetches() const { return fetches_; }
 
   // All that is in the loop, for each position; or what `pieces` makes of it.
   void print(const std::string &end, const PiecesOf &pieces = {}) {
@@ -49,15 +52,13 @@ public:
       if (pack.value.empty())
         text += pack.type + " " + pack.name + ";\n";
       else if (mentions_word(rest, pack.name))
-        text += (stored_.count(pack.name) == 0 ? "const auto " : "auto ") + pack.name + " = " + pack.value + ";\n" +
-                pack.keep;
+        text += (stored_.count(pack.name) == 0 ? "const auto " : "auto ") + pack.name + " = " + pack.value + ";\n";
     printer_.lines.append(text + rest + stores_);
   }
 
 private:
   struct Declaration {
     std::string name, type, value; // no value: it is only stored
-    std::string keep;              // puts it where later loops find it
   };
 
   std::string for_positions(const std::string &body) const {
@@ -81,9 +82,11 @@ private:
       pack->second = out_.loop_names.of(printer_.name(access.var), "_pack", packs_of_[access.var]++);
       declare(access, pack->second, start, guard);
     }
+    const std::string takes_part = kept_ == nullptr ? "" : kept_->takes_part,
+                      when = guard + (guard.empty() || takes_part.empty() ? "" : " && ") + takes_part;
     if (!access.load && stored_.insert(pack->second).second)
-      stores_ += (guard.empty() ? "" : "if (" + guard + ") ") + helper("store_pack") + (shared_ ? "<kWide>" : "") +
-                 "(&" + start + ", " + pack->second + ", " + remaining_ + ");\n";
+      stores_ += (when.empty() ? "" : "if (" + when + ") ") + helper("store_pack") + (shared_ ? "<kWide>" : "") + "(&" +
+                 start + ", " + pack->second + ", " + remaining_ + ");\n";
     const std::string field = access.access.field == 0 ? "" : " + " + std::to_string(access.access.field);
     places_[place] = pack->second + "[" + (fields == 1 ? i_ : std::to_string(fields) + " * " + i_ + field) + "]";
   }
@@ -95,19 +98,22 @@ private:
                       type = helper("Pack") + "<" + Spelling::c_type(printer_.kernel.vars[access.var].type) + ", " +
                              count + ">";
     if (!access.load) {
-      declarations_.push_back({pack, type, guard.empty() ? "" : type + "{}", ""});
+      declarations_.push_back({pack, type, guard.empty() ? "" : type + "{}"});
       return;
     }
-    std::string from = "&" + start, keep;
-    if (kept_ != nullptr && kept_->tiles.count(access.var) != 0 && access.coords.empty()) {
-      const std::string kept = "&" + kept_->tiles[access.var] + "[" + kept_at_ + "]";
-      if (kept_->loaded.insert(access.var).second)
-        keep = "if (keeps) " + helper("store_pack") + "<kWide>(" + kept + ", " + pack + ", " + remaining_ + ");\n";
-      else
-        from = "keeps ? " + kept + " : " + from;
-    }
-    const std::string loaded = helper("load_pack") + "<" + how + ">(" + from + ", " + remaining_ + ")";
-    declarations_.push_back({pack, type, guard.empty() ? loaded : guard + " ? " + loaded + " : " + type + "{}", keep});
+    std::string loaded = helper("load_pack") + "<" + how + ">(&" + start + ", " + remaining_ + ")";
+    if (kept_ != nullptr && kept_->kept.count(access.var) != 0 && access.coords.empty())
+      loaded = load_kept(access.var, start, guard);
+    declarations_.push_back({pack, type, guard.empty() ? loaded : guard + " ? " + loaded + " : " + type + "{}"});
+  }
+
+  // The first loop that asks for it keeps it.
+  std::string load_kept(VarId var, const std::string &start, const std::string &guard) {
+    const std::string &kept = kept_->kept[var];
+    const bool first = kept_->loaded.insert(var).second;
+    if (first && turn_ != "0")
+      fetches_ += (guard.empty() ? "" : "if (" + guard + ") ") + kept + ".hold(" + turn_ + ", &" + start + ");\n";
+    return kept + (first ? ".load(" : ".again(") + turn_ + ", " + kept_at_ + ", &" + start + ", " + remaining_ + ")";
   }
 
   // The first element that belongs to the position.
@@ -129,11 +135,12 @@ private:
   const bool shared_; // by a block: `kWide` says whether accesses are wide, the positions stay
   const std::string count_;
   const std::string index_, first_, i_, remaining_;
+  const std::string turn_;                            // the number of a pack that is held
   std::map<std::string, std::string> packs_, places_; // variables by where they start, elements of them by place
   std::vector<Declaration> declarations_;
   std::map<VarId, int> packs_of_;
   std::set<std::string> stored_;
-  std::string stores_;
+  std::string stores_, fetches_;
 };
 
 // What is divided by in the loop is turned round once before it.
@@ -146,6 +153,20 @@ std::string reciprocals_before(KernelText &out, const PlanNode &loop) {
     out.printer.reciprocals[var] = name;
   }
   return text;
+}
+
+// A loop over packs that may be held in registers: all of them then, unrolled, and loaded before the first is needed.
+void held_loop(KernelText &out, const RowPart &part, const PlanNode &loop, const PackPrinter &packs) {
+  const std::string &first = packs.first(), &turn = out.loop_names.of("turn"), &begin = part.points.begin,
+                    count = std::to_string(loop.packs->together);
+  if (!packs.fetches().empty())
+    out.append("#pragma unroll\nfor (int " + turn + " = 0; " + turn + " < kTurns; ++" + turn + ") {\nconst Index " +
+               first + " = " + begin + " + (" + part.place + " + " + turn + " * " + part.step + ") * " + count + ";\n" +
+               packs.fetches() + "}\n");
+  out.add(std::string("#pragma unroll (kTurns > 0 ? kTurns : ") + (loop.packs->unrolled ? "4)" : "1)"));
+  out.add("for (Index " + first + " = " + begin + " + " + part.place + " * " + count + ", " + turn +
+          " = 0; kTurns > 0 ? " + turn + " < kTurns : " + part.takes_part + " && " + first + " < " + part.points.end +
+          "; " + first + " += " + part.step + " * " + count + ", ++" + turn + ") {");
 }
 
 // The last loop of the nest then goes over `groups`, so many positions each. `open` prints what begins a turn, from the
@@ -179,7 +200,9 @@ void packed_loop(Block &block, const Nest &nest, const Printer::Range *part) {
                     reciprocals = reciprocals_before(out, loop), &first = packs.first();
   if (!reciprocals.empty())
     out.append("{\n" + reciprocals);
-  if (single) {
+  if (block.part && !block.part->place.empty()) {
+    held_loop(out, *block.part, loop, packs);
+  } else if (single) {
     out.add(unrolled + "for (Index " + first + " = " + (range.begin == "0" ? "" : range.begin + " + ") +
             "Index(threadIdx.x) * " + count + "; " + first + " < " + end + "; " + first + " += Index(blockDim.x) * " +
             count + ") {");

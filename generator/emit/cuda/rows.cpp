@@ -14,7 +14,7 @@ int each_turn(const Nest &nest) { return nest.size() > 1 && nest.back()->packs ?
 
 } // namespace
 
-std::string row_shape(Printer &printer, const Phase &phase) {
+std::string row_shape(Printer &printer, const Phase &phase, const std::string &wide) {
   const Phase::Launch &launch = phase.launch;
   const Nest items = items_of(printer.plan, phase);
   Nest nest = nest_of_row(printer.plan, items);
@@ -29,10 +29,12 @@ std::string row_shape(Printer &printer, const Phase &phase) {
   int bytes = 0;
   for (VarId var : launch.kept)
     bytes += bytes_of(printer.kernel.vars[var].type) * each;
+  const int held = packs_held(printer.plan, phase);
   const Decision most = launch.work == Phase::Launch::Work::team ? Decision::team_blocks : Decision::fold_chunks;
   return printer.spelling.helper("RowShape") + "(" + turns + ", " + std::to_string(each) + ", " +
          points_text(printer, items) + ", " + std::to_string(bytes) + ", " +
-         std::to_string(launch.split ? printer.plan.decide(most) : 1) + ")";
+         std::to_string(launch.split ? printer.plan.decide(most) : 1) +
+         (held > 0 ? ", " + std::to_string(held) + " * " + std::to_string(launch.together) + wide : "") + ")";
 }
 
 KernelLaunch row_kernel(KernelText &out, const Phase &phase) {
@@ -65,21 +67,30 @@ Printer::Range open_team_part(KernelText &out, const Nest &nest) {
   return open_part(out, nest, "blockIdx.x % team.chunks", chunk);
 }
 
-// Room in shared memory for what is kept of rows.
-std::map<VarId, std::string> take_kept(KernelText &out, const std::vector<VarId> &kept, const Nest &nest) {
-  std::map<VarId, std::string> tiles;
-  if (kept.empty())
-    return tiles;
+// Room for what is kept of rows.
+std::map<VarId, std::string> take_kept(KernelText &out, const Phase::Launch &launch, bool held, const Nest &nest) {
+  std::map<VarId, std::string> kept;
+  if (launch.kept.empty())
+    return kept;
   out.add("char* tile = " + out.helper("row_tile") + "(team);");
-  out.add("const bool keeps = team.kept_bytes > 0;");
   const int each = each_turn(nest);
-  for (VarId var : kept) {
-    const std::string type = Spelling::c_type(out.kernel().vars[var].type);
-    tiles[var] = out.names.claim(out.printer.name(var), "_kept");
-    out.add(type + "* const " + tiles[var] + " = " + out.helper("take") + "<" + type + ">(tile, chunk" +
-            (each > 1 ? " * " + std::to_string(each) : "") + ");");
+  for (VarId var : launch.kept) {
+    kept[var] = out.names.claim(out.printer.name(var), "_kept");
+    out.add(out.helper("KeptRow") + "<" + Spelling::c_type(out.kernel().vars[var].type) + ", " +
+            std::to_string(launch.together) + ", " + (held ? "kTurns" : "0") + ", kWide> " + kept[var] +
+            "(team, tile, chunk" + (each > 1 ? " * " + std::to_string(each) : "") + ");");
   }
-  return tiles;
+  return kept;
+}
+
+// Which packs of the row are a thread's: they go round evenly among those threads that take part.
+void open_places(KernelText &out, RowPart &part) {
+  part.step = out.names.claim("step");
+  part.takes_part = out.names.claim("takes_part");
+  part.place = out.names.claim("place");
+  out.add("const Index " + part.step + " = Index(team.takers);");
+  out.add("const bool " + part.takes_part + " = Index(threadIdx.x) < " + part.step + ";");
+  out.add("const Index " + part.place + " = " + part.takes_part + " ? Index(threadIdx.x) : 0;");
 }
 
 } // namespace
@@ -90,20 +101,23 @@ KernelLaunch team_kernel(KernelText &out, const Phase &phase) {
   const std::string writes = out.names.claim("writes");
   out.helper("RowTeam");
   Block block{out, {.writer = writes, .fold = "team.fold", .helper = "RowTeam"}};
-  out.add("team.begin();");
-  const std::map<VarId, std::string> tiles = take_kept(out, phase.launch.kept, nest);
+  const bool held = packs_held(out.plan(), phase) > 0;
+  out.add(held ? "team.begin<kTurns>();" : "team.begin();");
+  const std::map<VarId, std::string> kept = take_kept(out, phase.launch, held, nest);
   if (splits && !ragged)
-    block.part = {open_team_part(out, nest), tiles};
+    block.part = {open_team_part(out, nest), kept};
+  if (held)
+    open_places(out, *block.part);
   out.declare_spare(writes, "const bool " + writes + " = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;");
   out.add("const Index items = Index(" + points_text(out.printer, items) + ");"); // derived sizes have 64 bits
   out.add("for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {");
   open_item(out, items);
   if (splits && ragged)
-    block.part = {open_team_part(out, nest), tiles};
+    block.part = {open_team_part(out, nest), kept};
   block_list(block, items.back()->body);
   out.add("}");
   return {.blocks = "",
-          .prepare = prepare_shape(out.printer, row_shape(out.printer, phase), nullptr),
+          .prepare = prepare_shape(out.printer, row_shape(out.printer, phase, ", wide"), nullptr),
           .slots = splits ? "workspace + space." + out.printer.name_beside(phase.launch.rooms.front().var, "_slots")
                           : "nullptr"};
 }

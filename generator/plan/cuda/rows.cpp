@@ -188,7 +188,32 @@ bool splits(const Plan &plan, const Nest &items, const Nest &nest) {
   return all;
 }
 
+// Is all that it assigns to memory stored in packs?
+bool stores_packs(const Plan &plan, const PlanNode &loop) {
+  std::set<VarId> stored;
+  for (const Pack &pack : packs_of(plan, loop))
+    if (!pack.load)
+      stored.insert(pack.var);
+  bool all = true;
+  for_each_node(loop, [&](const PlanNode &node) {
+    if (node.kind == PlanNode::Kind::assign && in_memory(plan, node.target))
+      all = all && !node.scatter_add && stored.count(node.target) != 0;
+  });
+  return all;
+}
+
 } // namespace
+
+int packs_held(const Plan &plan, const Phase &phase) {
+  const std::vector<VarId> &kept = phase.launch.kept;
+  if (kept.empty())
+    return 0;
+  for (const PlanNode &node : items_of(plan, phase).back()->body)
+    if (node.kind == PlanNode::Kind::loop && (!node.packs || !node.packs->whole || !stores_packs(plan, node)))
+      return 0;
+  constexpr int kPackBytes = 16;
+  return static_cast<int>(plan.decide(Decision::held_bytes)) / kPackBytes / static_cast<int>(kept.size());
+}
 
 bool is_ragged(const Kernel &kernel, const Nest &nest) {
   return std::any_of(nest.begin(), nest.end(),

@@ -2,6 +2,7 @@
 
 #include "plan/cuda/nests.h"
 #include "plan/cuda/packs.h"
+#include "plan/cuda/rows.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -72,7 +73,9 @@ std::string thread_words(const Plan &plan, const Phase &phase) {
 
 std::string kept_words(const Plan &plan, const Phase &phase) {
   const std::vector<std::string> kept = names_of(plan, phase.launch.kept);
-  return kept.empty() ? "" : "; what fits of " + join(kept, ", ") + " is read once and stays in shared memory";
+  return kept.empty() ? ""
+                      : "; what fits of " + join(kept, ", ") + " is read once and stays in " +
+                            (packs_held(plan, phase) > 0 ? "registers, or in shared memory" : "shared memory");
 }
 
 std::string packs_words(const Plan &plan, const PlanNode &loop) {
