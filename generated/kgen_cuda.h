@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_CUDA_REVISION 23
+#define KGEN_CUDA_REVISION 27
 
 #include <cmath>
 #include <cstring>
@@ -957,7 +957,7 @@ __device__ inline T block_fold(T value, Combine combine) {
   __syncthreads();  // what the fold before has left there is read
   if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  if (kEven) {
+  if constexpr (kEven) {
     value = slots[lane & (warps - 1)];
     for (unsigned distance = warps / 2; distance > 0; distance /= 2)
       value = combine(value, from_lane(value, lane + distance));
@@ -1152,7 +1152,7 @@ template <class T, int kElements, int kTurns, bool kWide>
 class KeptRow {
  public:
   __device__ inline KeptRow(const RowTeam& team, char*& tile, int64_t elements)
-      : tile_(team.kept_bytes > 0 ? take<T>(tile, elements) : nullptr) {}
+      : keeps_(team.kept_bytes > 0), tile_(take<T>(tile, elements)) {}
 
   __device__ inline void hold(int turn, const T* from) {
     packs_[turn] = load_pack<kElements>(from, kElements);
@@ -1162,16 +1162,18 @@ class KeptRow {
   __device__ inline Pack<T, kElements> load(int turn, Index at, const T* from, Index left) const {
     if constexpr (kTurns > 0) return packs_[turn];
     const auto pack = load_pack<kElements, 1, kWide>(from, left);
-    if (tile_ != nullptr) store_pack<kWide>(tile_ + at, pack, left);
+    if (keeps_) store_pack<kWide>(tile_ + at, pack, left);
     return pack;
   }
   template <class Index>
   __device__ inline Pack<T, kElements> again(int turn, Index at, const T* from, Index left) const {
     if constexpr (kTurns > 0) return packs_[turn];
-    return load_pack<kElements, 1, kWide>(tile_ != nullptr ? tile_ + at : from, left);
+    if (keeps_) return load_pack<kElements, 1, kWide>(tile_ + at, left);
+    return load_pack<kElements, 1, kWide>(from, left);
   }
 
  private:
+  const bool keeps_;  // in shared memory
   T* const tile_;
   Pack<T, kElements> packs_[kTurns > 0 ? kTurns : 1];
 };

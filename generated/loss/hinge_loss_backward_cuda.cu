@@ -3,7 +3,7 @@
 // hinge_loss_backward: The gradient of hinge_loss by score, given that of loss and mean_loss
 //
 // Plan of hinge_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along V; what fits of score is read once and stays in registers, or in shared memory.
+//   along V; what fits of score is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

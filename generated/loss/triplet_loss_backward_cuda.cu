@@ -4,8 +4,8 @@
 // and mean_loss
 //
 // Plan of triplet_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along D; what fits of anchor, positive, negative is read once and stays in registers, or in shared
-//   memory.
+//   along D; what fits of anchor, positive, negative is read once and stays in registers, 1 packs a thread,
+//   or in shared memory.
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
 // Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
 //   B * D of neg; 1 of max; 2 * B of sqrt.
@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

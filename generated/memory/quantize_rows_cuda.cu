@@ -3,7 +3,7 @@
 // quantize_rows: scale = max(abs(x)) / 127 of each row, q = x / scale, rounded
 //
 // Plan of quantize_rows_f32: part of a block, or several, by length, for each of M, neighbours along N; what
-//   fits of x is read once and stays in registers, or in shared memory.
+//   fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 // Operations: N * M + M each of div, max; N * M each of abs, round.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

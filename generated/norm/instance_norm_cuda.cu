@@ -3,7 +3,7 @@
 // instance_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta over H and W
 //
 // Plan of instance_norm_f32: part of a block, or several, by length, for each of B, C, neighbours along H*W;
-//   what fits of x is read once and stays in registers, or in shared memory.
+//   what fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that instance_norm_f32 must move: 8 * C + 4 * C * W * H * B read, 4 * C * W * H * B written.
 // Operations: 3 * C * W * H * B + C * B of add; C * W * H * B of sub; 3 * C * W * H * B of mul; C * B of
 //   rsqrt.
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

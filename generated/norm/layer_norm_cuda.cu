@@ -3,7 +3,7 @@
 // layer_norm: y = (x - mean) / sqrt(variance + eps) * gamma + beta along N
 //
 // Plan of layer_norm_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-//   fits of x is read once and stays in registers, or in shared memory.
+//   fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: 3 * N * rows + rows of add; N * rows of sub; 3 * N * rows of mul; rows of rsqrt.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -3,7 +3,7 @@
 // log_softmax: y = x - log(sum(exp(x))) along N, without overflow
 //
 // Plan of log_softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-//   fits of x is read once and stays in registers, or in shared memory.
+//   fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, max, exp; 2 * N * rows of sub; rows of log.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

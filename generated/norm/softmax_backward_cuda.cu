@@ -3,7 +3,7 @@
 // softmax_backward: The gradient of softmax by x, given that of y
 //
 // Plan of softmax_backward_f32: part of a block, or several, by length, for each of rows, neighbours along N;
-//   what fits of y, d_y is read once and stays in registers, or in shared memory.
+//   what fits of y, d_y is read once and stays in registers, 2 packs a thread, or in shared memory.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub; 2 * N * rows of mul.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

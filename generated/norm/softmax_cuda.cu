@@ -3,7 +3,7 @@
 // softmax: y = exp(x) / sum(exp(x)) along N, without overflow
 //
 // Plan of softmax_f32: part of a block, or several, by length, for each of rows, neighbours along N; what
-//   fits of x is read once and stays in registers, or in shared memory.
+//   fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub, div, max, exp.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -3,7 +3,8 @@
 // softmax_masked_backward: The gradient of softmax_masked by x, given that of y
 //
 // Plan of softmax_masked_backward_f32: part of a block, or several, by length, for each of B, H, Q,
-//   neighbours along K; what fits of y, d_y is read once and stays in registers, or in shared memory.
+//   neighbours along K; what fits of y, d_y is read once and stays in registers, 2 packs a thread, or in
+//   shared memory.
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
 // Operations: K * Q * H * B each of add, sub; 2 * K * Q * H * B of mul.
@@ -14,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

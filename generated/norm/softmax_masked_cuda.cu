@@ -3,7 +3,7 @@
 // softmax_masked: y = softmax of x along K, of k <= q and k < length[b]; 0 elsewhere
 //
 // Plan of softmax_masked_f32: part of a block, or several, by length, for each of B, H, Q, neighbours along
-//   K; what fits of x is read once and stays in registers, or in shared memory.
+//   K; what fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
 // Operations: B * K * Q * H each of add, sub, div, max, exp.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

@@ -3,7 +3,7 @@
 // mean_variance: row_mean = mean(x), row_variance = mean((x - row_mean)^2) along N
 //
 // Plan of mean_variance_f32_f32: part of a block, or several, by length, for each of M, neighbours along N;
-//   what fits of x is read once and stays in registers, or in shared memory.
+//   what fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 // Operations: 2 * N * M of add; N * M each of sub, mul.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

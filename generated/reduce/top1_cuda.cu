@@ -3,7 +3,7 @@
 // top1: best = the class of the highest score of each row, probability = its softmax
 //
 // Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what fits of
-//   score is read once and stays in registers, or in shared memory.
+//   score is read once and stays in registers, 4 packs a thread, or in shared memory.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 // Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 23
+#if KGEN_CUDA_REVISION != 27
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 

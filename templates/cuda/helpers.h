@@ -422,7 +422,7 @@ __device__ inline T block_fold(T value, Combine combine) {
   __syncthreads();  // what the fold before has left there is read
   if (lane == 0) slots[threadIdx.x / 32] = value;
   __syncthreads();
-  if (kEven) {
+  if constexpr (kEven) {
     value = slots[lane & (warps - 1)];
     for (unsigned distance = warps / 2; distance > 0; distance /= 2)
       value = combine(value, from_lane(value, lane + distance));

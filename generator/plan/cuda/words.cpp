@@ -73,9 +73,11 @@ std::string thread_words(const Plan &plan, const Phase &phase) {
 
 std::string kept_words(const Plan &plan, const Phase &phase) {
   const std::vector<std::string> kept = names_of(plan, phase.launch.kept);
-  return kept.empty() ? ""
-                      : "; what fits of " + join(kept, ", ") + " is read once and stays in " +
-                            (packs_held(plan, phase) > 0 ? "registers, or in shared memory" : "shared memory");
+  if (kept.empty())
+    return "";
+  const int held = packs_held(plan, phase);
+  return "; what fits of " + join(kept, ", ") + " is read once and stays in " +
+         (held > 0 ? "registers, " + std::to_string(held) + " packs a thread, or in " : "") + "shared memory";
 }
 
 std::string packs_words(const Plan &plan, const PlanNode &loop) {
