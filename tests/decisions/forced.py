@@ -23,7 +23,7 @@ DECIDED = re.compile(r"^  \w+(@\w+)? \S+ \((rule|--decide|schedule)\)\n", re.MUL
 FORCED = {
     "openmp": {
         "enough_items": ["totals_of_long_rows"],
-        "share_elements": ["shares_of_fixed_sizes", "long_rows", "softmax_of_long_rows"],
+        "share_elements": ["shares_of_fixed_sizes", "long_rows", "long_channels"],
         "scatter_elements": ["histogram", "scatter_copies_of_any_length"],
         "near_bytes": ["read_at_its_best", "squares", "softmax"],
         "column_bytes": ["bins_of_column_sums", "cumsum_columns", "squares"],
