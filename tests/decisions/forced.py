@@ -56,6 +56,7 @@ FORCED = {
         "many_columns": ["shared_by_parts", "softmax_of_many_columns", "workspace_beside_tables"],
         "array_bytes": ["gram", "iota", "packs_strided"],
         "register_bytes": ["gram", "packs_strided", "packs_in_place"],
+        "held_bytes": ["softmax", "layer_norm", "rms_norm"],
     },
 }
 
