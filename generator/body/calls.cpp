@@ -187,8 +187,10 @@ private:
   }
 
   void check_coordinates() {
-    if (!is_array(0) || count() < 2)
+    if (count() < 2)
       return wrong();
+    if (!is_array(0))
+      return wrong("give the value a name first: `real v = ...;`, then `at(v, ...)`");
     for (size_t i = 1; i < count(); ++i) {
       if (!is(i, Kind::coordinate))
         return wrong();
