@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 77
+#define KGEN_OPENMP_REVISION 78
 
 #include <cmath>
 #include <cstdint>
@@ -3907,7 +3907,8 @@ class NarrowContraction {
         });
   }
   IN_SET bool right_is_beyond_caches() const {
-    return double(depth_.count()) * double(columns_.count()) * double(cut_.bands * int64_t(sizeof(B))) > kBeyondCaches;
+    return double(depth_.count()) * double(columns_.count()) * double(cut_.bands * int64_t(sizeof(B))) >
+           kBeyondCaches;
   }
   // Memory brings lines in time that lie far from each other only where they are asked for some steps ahead.
   template <int... kRow>

@@ -225,7 +225,8 @@ class NarrowContraction {
         });
   }
   IN_SET bool right_is_beyond_caches() const {
-    return double(depth_.count()) * double(columns_.count()) * double(cut_.bands * int64_t(sizeof(B))) > kBeyondCaches;
+    return double(depth_.count()) * double(columns_.count()) * double(cut_.bands * int64_t(sizeof(B))) >
+           kBeyondCaches;
   }
   // Memory brings lines in time that lie far from each other only where they are asked for some steps ahead.
   template <int... kRow>
