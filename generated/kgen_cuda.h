@@ -6,7 +6,7 @@
 #define KGEN_CUDA_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_CUDA_REVISION 27
+#define KGEN_CUDA_REVISION 29
 
 #include <cmath>
 #include <cstring>
@@ -1023,7 +1023,7 @@ struct RowShape {
   int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
   int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
   unsigned threads, together = 1, chunks = 1;
-  unsigned takers;  // of a row's threads in a block take part
+  unsigned takers;  // so many of a row's threads in a block take part
   bool held;
 
   RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
@@ -1067,7 +1067,7 @@ struct RowTeam {
   unsigned chunks,
       kept_bytes;      // blocks a row; what a row's part takes in shared memory, 0 where it does not fit
   char* slots;         // of a team: two for each block, then the number of blocks that have come
-  unsigned takers;     // of a row's threads in a block take part in loops over packs
+  unsigned takers;     // so many of a row's threads in a block take part in loops over packs
   unsigned folds = 0;  // that blocks have had together
 
   __device__ inline int64_t first_row() const {
@@ -1158,15 +1158,15 @@ class KeptRow {
     packs_[turn] = load_pack<kElements>(from, kElements);
   }
   // The pack that lies at `at` of the block's part; the first time it comes from the array.
-  template <class Index>
-  __device__ inline Pack<T, kElements> load(int turn, Index at, const T* from, Index left) const {
+  template <class Turn, class Index>
+  __device__ inline Pack<T, kElements> load(Turn turn, Index at, const T* from, Index left) const {
     if constexpr (kTurns > 0) return packs_[turn];
     const auto pack = load_pack<kElements, 1, kWide>(from, left);
     if (keeps_) store_pack<kWide>(tile_ + at, pack, left);
     return pack;
   }
-  template <class Index>
-  __device__ inline Pack<T, kElements> again(int turn, Index at, const T* from, Index left) const {
+  template <class Turn, class Index>
+  __device__ inline Pack<T, kElements> again(Turn turn, Index at, const T* from, Index left) const {
     if constexpr (kTurns > 0) return packs_[turn];
     if (keeps_) return load_pack<kElements, 1, kWide>(tile_ + at, left);
     return load_pack<kElements, 1, kWide>(from, left);
@@ -1175,7 +1175,7 @@ class KeptRow {
  private:
   const bool keeps_;  // in shared memory
   T* const tile_;
-  Pack<T, kElements> packs_[kTurns > 0 ? kTurns : 1];
+  Pack<T, kElements> packs_[kTurns > 0 ? kTurns : 1] = {};
 };
 
 // What is known of the current device, or the first error that came up.

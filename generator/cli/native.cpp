@@ -141,6 +141,13 @@ public:
     return "";
   }
 
+  // What calls may have changed is as it was before the first.
+  void restore() const {
+    for (const Slot &slot : slots_)
+      if (!slot.constant && slot.bytes > 0)
+        std::memcpy(region_ + slot.offset, slot.before.data(), slot.bytes);
+  }
+
   void collect(std::map<std::string, Array> &outputs) const {
     for (const Slot &slot : slots_) {
       if (slot.constant || !slot.present || slot.argument == end_)
@@ -452,7 +459,8 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
     result.error = "cannot be called: " + fault;
     return result;
   }
-  using Call = int (*)(void *const *, const int64_t *, const double *, size_t, size_t, int);
+  using Call =
+      int (*)(void *const *, const int64_t *, const double *, size_t, size_t, int, bool, void (*)(void *), void *);
   auto call = reinterpret_cast<Call>(::dlsym(library_, ("kgen_shim_" + function_name(kernel, target_)).c_str()));
   auto threads = reinterpret_cast<void (*)(int)>(::dlsym(library_, "kgen_shim_threads"));
   auto explain = reinterpret_cast<const char *(*)(int)>(::dlsym(library_, "kgen_shim_error"));
@@ -464,8 +472,10 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
     ::mallopt(M_PERTURB, 0x21 + 0x30 * options.threads); // what the launcher allocates is full of some byte, too
     if (options.threads > 0)
       threads(options.threads);
-    return call(frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(), frame.end(),
-                options.workspace);
+    return call(
+        frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(), frame.end(), options.workspace,
+        options.least_workspace && target_ == NativeTarget::openmp,
+        [](void *arrays) { static_cast<const CallFrame *>(arrays)->restore(); }, &frame);
   });
   if (result.error.empty() && result.status < 0) {
     result.error = "wrote outside the workspace";

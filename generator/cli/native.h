@@ -23,9 +23,10 @@ struct NativeOptions {
 };
 
 struct NativeRunOptions {
-  int threads = 0;        // 0: the runtime's own choice
-  bool unaligned = false; // arrays begin off the addresses that vectors like
-  int workspace = 0;      // give what the launcher asks for, full of this byte; 0: it allocates
+  int threads = 0;              // 0: the runtime's own choice
+  bool unaligned = false;       // arrays begin off the addresses that vectors like
+  int workspace = 0;            // give what the launcher asks for, full of this byte; 0: it allocates
+  bool least_workspace = false; // of OpenMP: as little of it as the launcher takes
   int timeout_s = 120;
 };
 

@@ -15,9 +15,9 @@ constexpr TargetRow kTargets[] = {{NativeTarget::openmp, "openmp", "_openmp.cpp"
 const TargetRow &row_of(NativeTarget target) { return kTargets[target == NativeTarget::openmp ? 0 : 1]; }
 
 // Any launcher, called with arguments from arrays: the i-th of each kind of array is the i-th argument.
-// A launcher with a workspace can be given one of exactly so many bytes, full of `filler`, between guard bytes. A call
-// that may be made again (`again`) gets less and less, down to the least that is taken: what lies behind that belongs
-// to nobody. Any other gets half of what the launcher asks for, which may do for fewer threads, or all of it.
+// A launcher with a workspace can be given one of exactly so many bytes, full of `filler`, between guard bytes: 1, half
+// of what it asks for, which may do for fewer threads, or all of it. Or less and less (`least`), down to the least that
+// it takes, as what lies behind that belongs to nobody; each call then finds arrays as they were before.
 constexpr std::string_view kShim = R"(#include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -44,8 +44,12 @@ template <class... A> int call(int (*f)(A...), const Arguments& a) { return call
 template <class... A, std::size_t... I> int64_t ask(int64_t (*f)(A...), const Arguments& a, std::size_t first, std::index_sequence<I...>) {
   return f(argument<A>(a, first + I)...);
 }
+struct Restore {
+  void (*function)(void*);
+  void* arrays;
+};
 constexpr int kOverrun = -1;
-template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...), const Arguments& a, std::size_t sizes, std::size_t end, int filler, bool again) {
+template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...), const Arguments& a, std::size_t sizes, std::size_t end, int filler, bool least, const Restore& restore) {
   const int64_t bytes = ask(query, a, sizes, std::index_sequence_for<A...>());
   if (bytes < 0) return call(f, a);
   constexpr int64_t kGuard = 256;
@@ -62,6 +66,7 @@ template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...),
     std::memset(start, filler, static_cast<std::size_t>(given));
     std::memset(start + given, 0xC7, static_cast<std::size_t>(bytes - given));
     integers[end + 1] = given;
+    restore.function(restore.arrays);
     const int status = call(f, with);
     for (int64_t i = 1; i <= kGuard; ++i)
       if (start[-i] != 0xC7 || start[bytes + i - 1] != 0xC7) return kOverrun;
@@ -70,20 +75,20 @@ template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...),
     return status;
   };
   const auto is_too_small = [](int status) { return status > 0 && (status & 255) == KGEN_WORKSPACE_SMALL; };
-  if (!again) {
+  if (!least) {
     for (int64_t given : {int64_t{1}, bytes / 2})
       if (given <= bytes)
         if (const int status = call_in(given); !is_too_small(status)) return status;
     return call_in(bytes);
   }
-  int status = call_in(bytes);
-  for (int64_t refused = -1, taken = bytes; status == 0 && taken - refused > 1;) {
+  int64_t refused = -1, taken = bytes;
+  while (taken - refused > 1) {
     const int64_t middle = refused + (taken - refused) / 2;
-    const int tried = call_in(middle);
-    if (is_too_small(tried)) refused = middle;
-    else taken = middle, status = tried;
+    const int status = call_in(middle);
+    if (status != 0 && !is_too_small(status)) return status;
+    (status == 0 ? taken : refused) = middle;
   }
-  return status;
+  return call_in(taken);
 }
 extern "C" void kgen_shim_threads(int n) {
 #ifdef _OPENMP
@@ -103,9 +108,6 @@ std::string function_name(const Kernel &kernel, NativeTarget target) {
 
 std::string shim_text(const Compiled &compiled, NativeTarget target) {
   std::string out = "#include \"" + compiled.spec.kernel + ".h\"\n" + std::string(kShim);
-  const std::vector<Var> &vars = compiled.variations.front().kernel.vars;
-  const bool in_place = std::ranges::any_of(vars, [](const Var &var) { return var.alias != kNone; });
-  const bool again = target == NativeTarget::openmp && !in_place;
   std::set<std::string> names;
   for (const Variation &variation : compiled.variations)
     names.insert(function_name(variation.kernel, target));
@@ -115,11 +117,14 @@ std::string shim_text(const Compiled &compiled, NativeTarget target) {
       return file.name.ends_with(".h") && file.text.find(" " + query + "(") != std::string::npos;
     });
     out += "extern \"C\" int kgen_shim_" + name +
-           "(void* const* p, const int64_t* i, const double* n, std::size_t sizes, std::size_t end, int filler) {\n";
+           "(void* const* p, const int64_t* i, const double* n, std::size_t sizes, std::size_t end, int filler, bool "
+           "least, "
+           "void (*restore)(void*), void* arrays) {\n";
     if (memory)
       out += "if (filler != 0) return call_with_memory(&" + name + ", &" + query +
-             ", Arguments{p, i, n}, sizes, end, filler, " + (again ? "true" : "false") + ");\n";
-    out += "(void)sizes, (void)end, (void)filler;\nreturn call(&" + name + ", Arguments{p, i, n});\n}\n";
+             ", Arguments{p, i, n}, sizes, end, filler, least, Restore{restore, arrays});\n";
+    out += "(void)sizes, (void)end, (void)filler, (void)least, (void)restore, (void)arrays;\nreturn call(&" + name +
+           ", Arguments{p, i, n});\n}\n";
   }
   return out + "extern \"C\" const char* kgen_shim_error(int status) { return " + compiled.spec.kernel +
          "_error(status); }\n";

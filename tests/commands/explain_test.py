@@ -73,7 +73,7 @@ class Explain(Sandbox):
         row = "part of a block, or several, by length, for each of M, neighbouring threads along N"
         self.assertEqual(work("z = sum(x, N);", "M"), row)
         self.assertEqual(work("z = x / sum(x, N);", "M, N"),
-                         row + "; what fits of x is read once and stays in shared memory")
+                         row + "; what fits of x is read once and stays in registers, 4 packs a thread, or in shared memory")
 
     def test_the_bound_hangs_on_the_sizes(self):
         def bound(*sizes):

@@ -228,7 +228,7 @@ TEST_CASE("code that computes something else is noticed") {
 
 TEST_CASE("a crash, a hang, a write outside and a changed input are results") {
   const std::string sum = "int add_openmp(";
-  auto with = [&](const std::string &statement, const char *text = kAdd) {
+  auto with = [&](const std::string &statement, const char *text = kAdd, std::vector<int> threads = {1}) {
     Compiled add = compiled(text);
     for (EmittedFile &file : add.files)
       if (file.name == "add_openmp.cpp") {
@@ -238,7 +238,7 @@ TEST_CASE("a crash, a hang, a write outside and a changed input are results") {
       }
     DifferentialOptions options;
     options.timeout_s = 2;
-    options.threads = {1};
+    options.threads = std::move(threads);
     return verify_native(add, *build(add), options).difference;
   };
   auto has = [](const std::string &text, const char *part) {
@@ -264,8 +264,11 @@ body = 'y = x / sum(x * x, N);'
   // A workspace is given again and again, down to the least that is taken.
   has(with("static int calls = 0; if (workspace != nullptr && ++calls > 8) "
            "static_cast<char*>(workspace)[workspace_bytes] = 1;",
-           total),
+           total, {1, 2}),
       "wrote outside the workspace");
+  // Each time, outputs are as before: what only the first call has written is not there.
+  has(with("static int calls = 0; if (workspace != nullptr && ++calls > 8) return 0;", total, {1, 2}),
+      "`y` has other bits");
   // Whatever holds memory holds no zeros.
   const char *read = "if (workspace != nullptr && static_cast<char*>(workspace)[0] != 0) return 1;";
   has(with(read, total), "the launcher returned 1");

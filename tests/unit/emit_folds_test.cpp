@@ -70,7 +70,8 @@ TEST_CASE("what the last launch says is what the function says, unless its phase
   const std::string two = cuda_text("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\noutputs.z = \"f32[N]\"\n",
                                     "y = x - max(x, N);\nz = sum(x, M);", "cudaError_t k(");
   CHECK(has(two, ") return error; "));
-  CHECK(has(two, "return launch_rows(wide ? k_part2_kernel<true, Index>"));
+  CHECK(has(two, "return launch_rows(!wide ? k_part2_kernel<false, 0, Index> : "
+                 "shape.held ? k_part2_kernel<true, 4, Index> : k_part2_kernel<true, 0, Index>"));
 }
 
 TEST_CASE("a pair goes to another lane member by member") {
@@ -92,18 +93,27 @@ TEST_CASE("the threads of a block share all loops of a fold") {
 TEST_CASE("threads that share a row take neighbours in wide accesses, and fold none beyond its end") {
   const std::string text = cuda_text("inputs.x = \"bf16[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"bf16[M, N]\"\n",
                                      "y = x * w - sum(x, N);");
-  CHECK(has(text,
-            "for (Index n_first = first + Index(threadIdx.x) * 8; n_first < last; n_first += Index(blockDim.x) * 8) { "
-            "const Index remaining = kWide ? 8 : Index(last - n_first); const auto x_pack = load_pack<8, 1, "
-            "kWide>(&x[m * N + "
-            "n_first], remaining); if (keeps) store_pack<kWide>(&x_kept[n_first - first], x_pack, remaining); #pragma "
-            "unroll for (int i = 0; i < 8; ++i) { if (i < remaining) { sum_x_own += "
-            "from_bf16(x_pack[i]); } } }"));
-  CHECK(has(text, "store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
+  CHECK(has(
+      text,
+      "for (Index n_first = first + place * 8, turn = 0; kTurns > 0 ? turn < kTurns : takes_part && n_first < last; "
+      "n_first += step * 8, ++turn) { const Index remaining = kWide ? 8 : Index(last - n_first); "
+      "const auto x_pack = x_kept.load(turn, n_first - first, &x[m * N + n_first], remaining); #pragma unroll "
+      "for (int i = 0; i < 8; ++i) { if (i < remaining) { sum_x_own += from_bf16(x_pack[i]); } } }"));
+  CHECK(has(text, "if (takes_part) store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   CHECK(has(text, "const bool wide = aligned({x, w, y}) && N % 8 == 0;"));
-  CHECK(has(text, "wide ? k_kernel<true, Index> : k_kernel<false, Index>"));
-  CHECK(has(text, "load_pack<8, 1, kWide>(keeps ? &x_kept[n_first - first] : &x[m * N + n_first], remaining);"));
-  CHECK(has(text, "const RowShape shape(N, 1, M, 2, 128);")); // two bytes of a position are kept
+  CHECK(has(text, "x_kept.again(turn, n_first - first, &x[m * N + n_first], remaining);"));
+  CHECK(has(text, "const RowShape shape(N, 1, M, 2, 128, 4 * 8, wide);")); // two bytes of a position are kept
+}
+
+TEST_CASE("rows that fit are held in registers, and who takes no part adds nothing to a fold") {
+  const std::string text = cuda_text("inputs.x = \"bf16[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"bf16[M, N]\"\n",
+                                     "y = x * w - sum(x, N);");
+  CHECK(has(text,
+            "for (int turn = 0; turn < kTurns; ++turn) { const Index n_first = first + (place + turn * step) * 8; "
+            "x_kept.hold(turn, &x[m * N + n_first]); }"));
+  CHECK(has(text, "if (!takes_part) sum_x_own = 0.0f; float sum_x = team.fold(sum_x_own, Plus());"));
+  CHECK(has(text,
+            "!wide ? k_kernel<false, 0, Index> : shape.held ? k_kernel<true, 4, Index> : k_kernel<true, 0, Index>"));
 }
 
 TEST_CASE("only rows that follow each other at multiples of an access leave no rest") {
@@ -113,7 +123,8 @@ TEST_CASE("only rows that follow each other at multiples of an access leave no r
 
 TEST_CASE("on a GPU, divisions of a row by what a fold has found are products with one reciprocal") {
   const std::string rows = "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n";
-  CHECK(has(cuda_text(rows, "y = x / sum(x, N);"), "{ const Reciprocal<float> per_sum_x(sum_x); for (Index n_first"));
+  CHECK(has(cuda_text(rows, "y = x / sum(x, N);"),
+            "{ const Reciprocal<float> per_sum_x(sum_x); #pragma unroll(kTurns > 0 ? kTurns : 4) for (Index n_first"));
   CHECK(has(cuda_text(rows, "y = x / sum(x, N);"), "= x_pack[i] * per_sum_x;"));
   CHECK(cuda_text(rows, "y = x / (sum(x, N) + x);").find("Reciprocal") == std::string::npos);
   const std::string whole = "inputs.x = \"f32[M, N]\"\noutputs.y = \"i8[M, N]\"\n"; // a unit more or less would show
@@ -122,7 +133,7 @@ TEST_CASE("on a GPU, divisions of a row by what a fold has found are products wi
 
 TEST_CASE("a row keeps what several loops read, unless one has written it") {
   const auto kept = [](const std::string &operands, const std::string &body) {
-    return count(cuda_text(operands, body), "_kept = take<");
+    return count(cuda_text(operands, body), "_kept(team, tile, chunk)");
   };
   const std::string rows = "inputs.x = \"f32[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"f32[M, N]\"\n";
   CHECK(kept(rows, "y = x - max(x, N);") == 1);

@@ -111,8 +111,13 @@ private:
   std::string load_kept(VarId var, const std::string &start, const std::string &guard) {
     const std::string &kept = kept_->kept[var];
     const bool first = kept_->loaded.insert(var).second;
+    const bool written =
+        printer_.kernel.vars[var].kind != Var::Kind::input ||
+        std::ranges::any_of(printer_.kernel.vars, [&](const Var &other) { return other.alias == var; });
+    const std::string alone = written ? kept_->takes_part : "", // what others store is not loaded beside them
+        when = guard + (guard.empty() || alone.empty() ? "" : " && ") + alone;
     if (first && turn_ != "0")
-      fetches_ += (guard.empty() ? "" : "if (" + guard + ") ") + kept + ".hold(" + turn_ + ", &" + start + ");\n";
+      fetches_ += (when.empty() ? "" : "if (" + when + ") ") + kept + ".hold(" + turn_ + ", &" + start + ");\n";
     return kept + (first ? ".load(" : ".again(") + turn_ + ", " + kept_at_ + ", &" + start + ", " + remaining_ + ")";
   }
 
@@ -155,7 +160,9 @@ std::string reciprocals_before(KernelText &out, const PlanNode &loop) {
   return text;
 }
 
-// A loop over packs that may be held in registers: all of them then, unrolled, and loaded before the first is needed.
+// A loop over packs that may be held in registers: then it goes over all of them, unrolled, and those that it is the
+// first to read are loaded before it. Threads that take no part do the same as the first, or
+// with zeros, so that the loop has no branch.
 void held_loop(KernelText &out, const RowPart &part, const PlanNode &loop, const PackPrinter &packs) {
   const std::string &first = packs.first(), &turn = out.loop_names.of("turn"), &begin = part.points.begin,
                     count = std::to_string(loop.packs->together);
