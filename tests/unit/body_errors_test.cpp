@@ -236,7 +236,8 @@ TEST_CASE("coordinates") {
         "15:5: `at` takes an operand or a local, then coordinates: at(x, H = 2*P + 1) | a coordinate is written "
         "with one `=`\n");
   CHECK(messages("o = at(x + 1, N = 2);") ==
-        "15:5: `at` takes an operand or a local, then coordinates: at(x, H = 2*P + 1)\n");
+        "15:5: `at` takes an operand or a local, then coordinates: at(x, H = 2*P + 1) | give the value a name first: "
+        "`real v = ...;`, then `at(v, ...)`\n");
   CHECK(messages("o = at(x);") == "15:5: `at` takes an operand or a local, then coordinates: at(x, H = 2*P + 1)\n");
   CHECK(messages("o = at(x, N = 1, N = 2);") == "15:18: a second coordinate for `N`\n");
   CHECK(messages("o = at(x, N = 0.5);") ==
