@@ -103,10 +103,16 @@ std::vector<NativeCase> native_cases(const DifferentialOptions &options) {
   constexpr int kAbove = 0x5B, kBelow = 0xC7;
   std::vector<NativeCase> out;
   for (int threads : options.threads)
-    out.push_back({{threads, false, out.size() % 2 == 1 ? kAbove : 0, true, options.timeout_s},
+    out.push_back({{.threads = threads,
+                    .workspace = out.size() % 2 == 1 ? kAbove : 0,
+                    .least_workspace = true,
+                    .timeout_s = options.timeout_s},
                    std::to_string(threads) + (threads == 1 ? " thread" : " threads")});
   if (options.unaligned)
-    out.push_back({{options.threads.empty() ? 0 : options.threads.back(), true, kBelow, false, options.timeout_s},
+    out.push_back({{.threads = options.threads.empty() ? 0 : options.threads.back(),
+                    .unaligned = true,
+                    .workspace = kBelow,
+                    .timeout_s = options.timeout_s},
                    "unaligned arrays, own workspace"});
   return out;
 }

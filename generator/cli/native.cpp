@@ -141,11 +141,11 @@ public:
     return "";
   }
 
-  // What calls may have changed is as it was before the first.
+  // What a call may change is as it was before.
   void restore() const {
     for (const Slot &slot : slots_)
-      if (!slot.constant && slot.bytes > 0)
-        std::memcpy(region_ + slot.offset, slot.before.data(), slot.bytes);
+      if (!slot.constant)
+        fill(slot);
   }
 
   void collect(std::map<std::string, Array> &outputs) const {
@@ -172,6 +172,11 @@ private:
     bool constant = false, optional = false, present = true;
     std::vector<unsigned char> before;
   };
+
+  void fill(const Slot &slot) const {
+    if (slot.bytes > 0)
+      std::memcpy(region_ + slot.offset, slot.before.data(), slot.bytes);
+  }
 
   void add_number(int64_t value) {
     pointers_.push_back(nullptr);
@@ -309,9 +314,8 @@ private:
     }
     region_ = static_cast<unsigned char *>(memory);
     std::memset(region_, kGuardByte, bytes_);
-    for (Slot &slot : slots_) {
-      if (slot.bytes > 0)
-        std::memcpy(region_ + slot.offset, slot.before.data(), slot.bytes);
+    for (const Slot &slot : slots_) {
+      fill(slot);
       // Null does for empty arrays, but where it would mean that there is none.
       const bool given = slot.bytes > 0 || (slot.optional && slot.present);
       pointers_[slot.argument] = given ? region_ + slot.offset : nullptr;

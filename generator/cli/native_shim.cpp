@@ -66,7 +66,6 @@ template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...),
     std::memset(start, filler, static_cast<std::size_t>(given));
     std::memset(start + given, 0xC7, static_cast<std::size_t>(bytes - given));
     integers[end + 1] = given;
-    restore.function(restore.arrays);
     const int status = call(f, with);
     for (int64_t i = 1; i <= kGuard; ++i)
       if (start[-i] != 0xC7 || start[bytes + i - 1] != 0xC7) return kOverrun;
@@ -86,6 +85,7 @@ template <class F, class... A> int call_with_memory(F f, int64_t (*query)(A...),
     const int64_t middle = refused + (taken - refused) / 2;
     const int status = call_in(middle);
     if (status != 0 && !is_too_small(status)) return status;
+    if (status == 0) restore.function(restore.arrays);
     (status == 0 ? taken : refused) = middle;
   }
   return call_in(taken);

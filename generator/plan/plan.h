@@ -213,7 +213,8 @@ struct Phase {
     bool folds = false;                     // threads of a block, or for all of them, find values
     bool doubles = false;                   // there are numbers in double precision
     std::vector<VarId> buffers;             // that each block has
-    std::vector<VarId> kept;                // arrays that a row reads once and keeps in shared memory where it fits
+    std::vector<VarId> kept;                // arrays that a row reads once and keeps on the chip where it fits
+    int held = 0;                           // packs of each of those that a thread may have in registers
     std::vector<std::vector<Size>> lengths; // factors of the numbers of points that threads share, one nest each
     std::vector<Room> rooms;
   };

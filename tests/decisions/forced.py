@@ -87,7 +87,6 @@ EXCUSED = {
 }
 
 
-
 def plan_target(options):
     return "openmp" if options.target == "openmp" else "cuda"
 

@@ -6,7 +6,6 @@
 #include "emit/cuda/packs.h"
 #include "emit/cuda/points.h"
 #include "emit/target_file.h"
-#include "plan/cuda/rows.h"
 
 namespace kgen {
 namespace {
@@ -87,14 +86,13 @@ std::string grid_text(KernelText &out, const Phase::Launch &kernel, const std::s
 struct Together {
   std::string parameter, prepare, kernel;
 };
-Together together_text(KernelText &out, const Phase &phase, const std::string &name) {
-  const Phase::Launch &kernel = phase.launch;
+Together together_text(KernelText &out, const Phase::Launch &kernel, const std::string &name) {
   if (kernel.together == 1)
     return {"", "", name + "<Index>"};
   const std::string wide = aligned_text(out.printer, kernel.aligned), many = std::to_string(kernel.together);
-  if (const int held = packs_held(out.plan(), phase); held > 0)
+  if (kernel.held > 0)
     return {"bool kWide, int kTurns, ", "const bool wide = " + wide + ";\n",
-            "!wide ? " + name + "<false, 0, Index> : shape.held ? " + name + "<true, " + std::to_string(held) +
+            "!wide ? " + name + "<false, 0, Index> : shape.held ? " + name + "<true, " + std::to_string(kernel.held) +
                 ", Index> : " + name + "<true, 0, Index>"};
   if (shares_items(kernel))
     return {"bool kWide, ", "const bool wide = " + wide + ";\n",
@@ -108,11 +106,10 @@ std::string most_threads(KernelText &out, const Phase::Launch &kernel) {
 }
 
 // With calls of clusters in it, ptxas makes room for several blocks and spills, unless it is told that one will do.
-std::string bounds_text(KernelText &out, const Phase &phase) {
-  const Phase::Launch &kernel = phase.launch;
+std::string bounds_text(KernelText &out, const Phase::Launch &kernel) {
   const std::string most = most_threads(out, kernel);
   const std::string type = kernel.doubles ? "double" : "float";
-  if (packs_held(out.plan(), phase) > 0)
+  if (kernel.held > 0)
     return most + ", kTurns > 0 ? " + out.helper("kBlocksHeld") + "<" + type + ", Index> : 1";
   if (kernel.work == Work::team)
     return most + ", 1";
@@ -148,14 +145,14 @@ KernelFunction kernel_function(KernelText &out, const std::string &function_name
   }
   if (kernel.work == Work::team) // the launch adds them
     parameters.declared += words.count("chunk") != 0 ? ", Index chunk, RowTeam team" : ", Index, RowTeam team";
-  const Together together = together_text(out, *phase.phase, name);
+  const Together together = together_text(out, kernel, name);
   const std::string started = kernel.work == Work::team
                                   ? out.helper("launch_rows") + "(" + together.kernel + ", shape, " + launch.slots
                                   : out.helper("launch") + "(" + together.kernel + ", " +
                                         grid_text(out, kernel, launch.blocks) + ", " +
                                         threads_text(out, kernel, launch) + ", " + shared_bytes(kernel);
   return {"template <" + together.parameter + "class Index>\n__global__ void __launch_bounds__(" +
-              bounds_text(out, *phase.phase) + ") " + name + "(" + parameters.declared + ") {\n" + body + "}\n",
+              bounds_text(out, kernel) + ") " + name + "(" + parameters.declared + ") {\n" + body + "}\n",
           prepare + together.prepare + launch.prepare, started + ", stream" + parameters.passed + ")"};
 }
 

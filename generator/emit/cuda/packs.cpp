@@ -8,10 +8,17 @@
 #include "emit/cuda/points.h"
 #include "emit/target_file.h"
 #include "plan/cuda/packs.h"
+#include "plan/index/access.h"
 #include "support/text.h"
 
 namespace kgen {
 namespace {
+
+// What stands before a statement for where both hold; an empty condition always does.
+std::string where_all(const std::string &one, const std::string &other) {
+  const std::string all = one + (one.empty() || other.empty() ? "" : " && ") + other;
+  return all.empty() ? "" : "if (" + all + ") ";
+}
 
 // Prints the loads, the loop over the positions of a thread, and the stores.
 class PackPrinter {
@@ -82,11 +89,10 @@ private:
       pack->second = out_.loop_names.of(printer_.name(access.var), "_pack", packs_of_[access.var]++);
       declare(access, pack->second, start, guard);
     }
-    const std::string takes_part = kept_ == nullptr ? "" : kept_->takes_part,
-                      when = guard + (guard.empty() || takes_part.empty() ? "" : " && ") + takes_part;
+    const std::string takes_part = kept_ == nullptr ? "" : kept_->takes_part;
     if (!access.load && stored_.insert(pack->second).second)
-      stores_ += (when.empty() ? "" : "if (" + when + ") ") + helper("store_pack") + (shared_ ? "<kWide>" : "") + "(&" +
-                 start + ", " + pack->second + ", " + remaining_ + ");\n";
+      stores_ += where_all(guard, takes_part) + helper("store_pack") + (shared_ ? "<kWide>" : "") + "(&" + start +
+                 ", " + pack->second + ", " + remaining_ + ");\n";
     const std::string field = access.access.field == 0 ? "" : " + " + std::to_string(access.access.field);
     places_[place] = pack->second + "[" + (fields == 1 ? i_ : std::to_string(fields) + " * " + i_ + field) + "]";
   }
@@ -111,13 +117,10 @@ private:
   std::string load_kept(VarId var, const std::string &start, const std::string &guard) {
     const std::string &kept = kept_->kept[var];
     const bool first = kept_->loaded.insert(var).second;
-    const bool written =
-        printer_.kernel.vars[var].kind != Var::Kind::input ||
-        std::ranges::any_of(printer_.kernel.vars, [&](const Var &other) { return other.alias == var; });
-    const std::string alone = written ? kept_->takes_part : "", // what others store is not loaded beside them
-        when = guard + (guard.empty() || alone.empty() ? "" : " && ") + alone;
+    // What others store is not loaded beside them.
+    const std::string part = is_only_read(printer_.kernel, var) ? "" : kept_->takes_part;
     if (first && turn_ != "0")
-      fetches_ += (when.empty() ? "" : "if (" + when + ") ") + kept + ".hold(" + turn_ + ", &" + start + ");\n";
+      fetches_ += where_all(guard, part) + kept + ".hold(" + turn_ + ", &" + start + ");\n";
     return kept + (first ? ".load(" : ".again(") + turn_ + ", " + kept_at_ + ", &" + start + ", " + remaining_ + ")";
   }
 
@@ -161,8 +164,8 @@ std::string reciprocals_before(KernelText &out, const PlanNode &loop) {
 }
 
 // A loop over packs that may be held in registers: then it goes over all of them, unrolled, and those that it is the
-// first to read are loaded before it. Threads that take no part do the same as the first, or
-// with zeros, so that the loop has no branch.
+// first to read are loaded before it. Threads that take no part do as the first thread does, or go over zeros, so that
+// the loop has no branch.
 void held_loop(KernelText &out, const RowPart &part, const PlanNode &loop, const PackPrinter &packs) {
   const std::string &first = packs.first(), &turn = out.loop_names.of("turn"), &begin = part.points.begin,
                     count = std::to_string(loop.packs->together);

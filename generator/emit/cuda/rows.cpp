@@ -29,12 +29,12 @@ std::string row_shape(Printer &printer, const Phase &phase, const std::string &w
   int bytes = 0;
   for (VarId var : launch.kept)
     bytes += bytes_of(printer.kernel.vars[var].type) * each;
-  const int held = packs_held(printer.plan, phase);
   const Decision most = launch.work == Phase::Launch::Work::team ? Decision::team_blocks : Decision::fold_chunks;
   return printer.spelling.helper("RowShape") + "(" + turns + ", " + std::to_string(each) + ", " +
          points_text(printer, items) + ", " + std::to_string(bytes) + ", " +
          std::to_string(launch.split ? printer.plan.decide(most) : 1) +
-         (held > 0 ? ", " + std::to_string(held) + " * " + std::to_string(launch.together) + wide : "") + ")";
+         (launch.held > 0 ? ", " + std::to_string(launch.held) + " * " + std::to_string(launch.together) + wide : "") +
+         ")";
 }
 
 KernelLaunch row_kernel(KernelText &out, const Phase &phase) {
@@ -68,7 +68,7 @@ Printer::Range open_team_part(KernelText &out, const Nest &nest) {
 }
 
 // Room for what is kept of rows.
-std::map<VarId, std::string> take_kept(KernelText &out, const Phase::Launch &launch, bool held, const Nest &nest) {
+std::map<VarId, std::string> take_kept(KernelText &out, const Phase::Launch &launch, const Nest &nest) {
   std::map<VarId, std::string> kept;
   if (launch.kept.empty())
     return kept;
@@ -77,7 +77,7 @@ std::map<VarId, std::string> take_kept(KernelText &out, const Phase::Launch &lau
   for (VarId var : launch.kept) {
     kept[var] = out.names.claim(out.printer.name(var), "_kept");
     out.add(out.helper("KeptRow") + "<" + Spelling::c_type(out.kernel().vars[var].type) + ", " +
-            std::to_string(launch.together) + ", " + (held ? "kTurns" : "0") + ", kWide> " + kept[var] +
+            std::to_string(launch.together) + ", " + (launch.held > 0 ? "kTurns" : "0") + ", kWide> " + kept[var] +
             "(team, tile, chunk" + (each > 1 ? " * " + std::to_string(each) : "") + ");");
   }
   return kept;
@@ -101,9 +101,9 @@ KernelLaunch team_kernel(KernelText &out, const Phase &phase) {
   const std::string writes = out.names.claim("writes");
   out.helper("RowTeam");
   Block block{out, {.writer = writes, .fold = "team.fold", .helper = "RowTeam"}};
-  const bool held = packs_held(out.plan(), phase) > 0;
+  const bool held = phase.launch.held > 0;
   out.add(held ? "team.begin<kTurns>();" : "team.begin();");
-  const std::map<VarId, std::string> kept = take_kept(out, phase.launch, held, nest);
+  const std::map<VarId, std::string> kept = take_kept(out, phase.launch, nest);
   if (splits && !ragged)
     block.part = {open_team_part(out, nest), kept};
   if (held)

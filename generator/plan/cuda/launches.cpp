@@ -179,9 +179,11 @@ void make_launches(Plan &plan) {
   LaunchMaker maker(plan);
   for (size_t i = 0; i < plan.phases.size(); ++i)
     plan.phases[i].launch = maker.of(i);
-  for (Phase &phase : plan.phases)
+  for (Phase &phase : plan.phases) {
     for (PlanNode &root : phase.nodes)
       maker.mark_loops(root);
+    phase.launch.held = packs_held(plan, phase);
+  }
 }
 
 } // namespace kgen

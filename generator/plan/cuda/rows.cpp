@@ -191,23 +191,17 @@ bool splits(const Plan &plan, const Nest &items, const Nest &nest) {
 // Is all that it assigns to memory stored in packs, and nothing of that loaded, but for what is kept? Threads that take
 // no part load the first one's packs.
 bool stores_packs_apart(const Plan &plan, const PlanNode &loop, const std::vector<VarId> &kept) {
-  const auto memory = [&](VarId var) {
-    return plan.kernel.vars[var].alias == kNone ? var : plan.kernel.vars[var].alias;
-  };
-  std::set<VarId> stored, loaded;
-  for (const Pack &pack : packs_of(plan, loop))
+  std::set<VarId> stored;
+  bool all = true;
+  for (const Pack &pack : packs_of(plan, loop)) {
     if (!pack.load)
-      stored.insert(memory(pack.var));
-    else if (std::ranges::find(kept, pack.var) == kept.end())
-      loaded.insert(memory(pack.var));
-  bool all = std::ranges::none_of(loaded, [&](VarId var) {
-    const Var::Kind kind = plan.kernel.vars[var].kind;
-    return stored.count(var) != 0 || kind == Var::Kind::output || kind == Var::Kind::local ||
-           kind == Var::Kind::scratch;
-  });
+      stored.insert(pack.var);
+    else
+      all = all && (is_only_read(plan.kernel, pack.var) || std::ranges::find(kept, pack.var) != kept.end());
+  }
   for_each_node(loop, [&](const PlanNode &node) {
     if (node.kind == PlanNode::Kind::assign && in_memory(plan, node.target))
-      all = all && !node.scatter_add && stored.count(memory(node.target)) != 0;
+      all = all && !node.scatter_add && stored.count(node.target) != 0;
   });
   return all;
 }

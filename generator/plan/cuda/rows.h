@@ -25,8 +25,8 @@ struct TeamRow {
 };
 std::optional<TeamRow> team_row(const Plan &plan, const Scopes &scopes, const Nest &items);
 
-// How many packs of each array that it keeps a thread can have in registers, where all loops of the row go by whole
-// packs; 0: they do not.
+// How many packs of each array that the row keeps a thread may have in registers, where all loops of the row go by
+// whole packs; 0: they do not.
 int packs_held(const Plan &plan, const Phase &phase);
 
 // The first loop of the row, all of it.

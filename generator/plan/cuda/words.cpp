@@ -2,7 +2,6 @@
 
 #include "plan/cuda/nests.h"
 #include "plan/cuda/packs.h"
-#include "plan/cuda/rows.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -75,7 +74,7 @@ std::string kept_words(const Plan &plan, const Phase &phase) {
   const std::vector<std::string> kept = names_of(plan, phase.launch.kept);
   if (kept.empty())
     return "";
-  const int held = packs_held(plan, phase);
+  const int held = phase.launch.held;
   return "; what fits of " + join(kept, ", ") + " is read once and stays in " +
          (held > 0 ? "registers, " + std::to_string(held) + " packs a thread, or in " : "") + "shared memory";
 }

@@ -11,6 +11,10 @@ VarId memory_of(const Kernel &kernel, VarId var) {
   return v.kind == Var::Kind::input && v.alias != kNone ? v.alias : var;
 }
 
+bool is_only_read(const Kernel &kernel, VarId var) {
+  return kernel.vars[var].kind == Var::Kind::input && memory_of(kernel, var) == var;
+}
+
 AxisSet aligned_axes(const Kernel &kernel, VarId var, const std::vector<Coordinate> &coords) {
   AxisSet aligned = kernel.vars[var].axes;
   for (const Coordinate &c : coords)

@@ -19,6 +19,8 @@ struct Access {
 
 // An input that lies in an output's memory is that output.
 VarId memory_of(const Kernel &kernel, VarId var);
+// Does the kernel write nothing of it?
+bool is_only_read(const Kernel &kernel, VarId var);
 
 // Those of the variable along which such coordinates stay at the current point.
 AxisSet aligned_axes(const Kernel &kernel, VarId var, const std::vector<Coordinate> &coords);

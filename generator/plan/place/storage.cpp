@@ -358,29 +358,32 @@ bool recompute_cheap_locals(Plan &plan, std::vector<PlanNode> &program, Recomput
 }
 
 namespace {
-// What copies are made of never changes, so the first one of a list serves all statements behind it. `served` says
-// which one now stands for another.
+// What copies are made of never changes, so the first one of a list serves all statements behind it. `served` has the
+// reads that stand for those of others now.
 void merge_copies(Plan &plan, const Recomputing &recomputing, std::vector<PlanNode> &nodes,
-                  std::map<VarId, VarId> served) {
+                  std::map<VarId, ExprId> served) {
   std::map<VarId, VarId> first; // by what they are copies of
   const auto by_first = [&](VarId read) {
     const auto copy = served.find(read);
-    return copy == served.end() ? kNone : make_read(plan.kernel, copy->second);
+    return copy == served.end() ? kNone : copy->second;
   };
-  std::erase_if(nodes, [&](PlanNode &node) {
+  std::vector<PlanNode> out;
+  for (PlanNode &node : nodes) {
     replace_reads(plan.kernel, node, by_first, false);
     const auto copy = recomputing.copies.find(node.target);
     if (node.kind == PlanNode::Kind::assign && copy != recomputing.copies.end() &&
         plan.storage[node.target].kind == Storage::Kind::scalar) {
       const auto [known, fresh] = first.emplace(copy->second.var, node.target);
-      if (!fresh)
-        served[node.target] = known->second;
-      return !fresh;
+      if (!fresh) {
+        served[node.target] = make_read(plan.kernel, known->second);
+        continue;
+      }
     }
     for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
       merge_copies(plan, recomputing, *list, served);
-    return false;
-  });
+    out.push_back(std::move(node));
+  }
+  nodes = std::move(out);
 }
 } // namespace
 
