@@ -3,7 +3,7 @@
 // hinge_loss_backward: The gradient of hinge_loss by score, given that of loss and mean_loss
 //
 // Plan of hinge_loss_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along V; what fits of score is read once and stays in registers, 4 packs a thread, or in shared memory.
+//   along V; what fits of score is read once and stays in registers, 2 packs a thread, or in shared memory.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
 
@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,7 +27,7 @@ struct HingeLossBackwardWorkspace {
   int64_t sum_chosen_difference_margin_slots, bytes = 0;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
     sum_chosen_difference_margin_slots =
-        reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
+        reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 2 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
@@ -41,9 +41,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
@@ -52,15 +50,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S sum_chosen_difference_margin_own = S(0);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
-      score_kept.hold(turn, &score[b * V + v_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    score_kept.hold(team, &score[b * V + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
@@ -74,14 +65,10 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
           sum_chosen_difference_margin_own += chosen_difference_margin;
         }
       }
-    }
-    if (!takes_part) sum_chosen_difference_margin_own = S(0);
-    S sum_chosen_difference_margin = team.fold(sum_chosen_difference_margin_own, Plus());
+    });
+    S sum_chosen_difference_margin = team.fold(takes_part ? sum_chosen_difference_margin_own : S(0), Plus());
     const S d_own = -sum_chosen_difference_margin;
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
       Pack<Stored<T>, 16 / kBytes<T>> d_score_pack;
@@ -95,7 +82,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         d_score_pack[i] = to_stored<T>(int64_t(v) != int64_t(target[b]) ? chosen_difference_margin : d_own);
       }
       if (takes_part) store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
-    }
+    });
   }
 }
 
@@ -105,9 +92,9 @@ cudaError_t hinge_loss_backward(const Stored<T>* score, const int32_t* target, c
                                 const HingeLossBackwardWorkspace<S, T>& space, char* workspace,
                                 cudaStream_t stream) {
   const bool wide = aligned({score, d_score}) && V % (16 / kBytes<T>) == 0;
-  const RowShape shape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  const RowShape shape(V, 1, B, kBytes<T>, 128, 2 * (16 / kBytes<T>), wide);
   return launch_rows(!wide        ? hinge_loss_backward_kernel<false, 0, Index, S, T>
-                     : shape.held ? hinge_loss_backward_kernel<true, 4, Index, S, T>
+                     : shape.held ? hinge_loss_backward_kernel<true, 2, Index, S, T>
                                   : hinge_loss_backward_kernel<true, 0, Index, S, T>,
                      shape, workspace + space.sum_chosen_difference_margin_slots, stream, score, target,
                      d_loss, d_mean_loss, d_score, B, V);

@@ -18,7 +18,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -49,9 +49,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> negative_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, D));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
@@ -60,17 +58,10 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S sum_v_squared_own = S(0);
     S sum_v_of_norm_squared_own = S(0);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index d_first = first + (place + turn * step) * (16 / kBytes<T>);
-      anchor_kept.hold(turn, &anchor[b * D + d_first]);
-      positive_kept.hold(turn, &positive[b * D + d_first]);
-      negative_kept.hold(turn, &negative[b * D + d_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 1)
-    for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && d_first < last;
-         d_first += step * (16 / kBytes<T>), ++turn) {
+    anchor_kept.hold(team, &anchor[b * D + first]);
+    positive_kept.hold(team, &positive[b * D + first]);
+    negative_kept.hold(team, &negative[b * D + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>, false>(first, last, [&](Index d_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
       const auto anchor_pack = anchor_kept.load(turn, d_first - first, &anchor[b * D + d_first], remaining);
       const auto positive_pack =
@@ -84,11 +75,9 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         const S v_of_norm = to_value<T>(anchor_pack[i]) - to_value<T>(negative_pack[i]);
         if (i < remaining) sum_v_of_norm_squared_own += v_of_norm * v_of_norm;
       }
-    }
-    if (!takes_part) sum_v_squared_own = S(0);
-    if (!takes_part) sum_v_of_norm_squared_own = S(0);
-    S sum_v_squared = team.fold(sum_v_squared_own, Plus());
-    S sum_v_of_norm_squared = team.fold(sum_v_of_norm_squared_own, Plus());
+    });
+    S sum_v_squared = team.fold(takes_part ? sum_v_squared_own : S(0), Plus());
+    S sum_v_of_norm_squared = team.fold(takes_part ? sum_v_of_norm_squared_own : S(0), Plus());
     const S root_v = sqrt(sum_v_squared);
     const S root_v_of_norm = sqrt(sum_v_of_norm_squared);
     const S together_root_v = root_v - root_v_of_norm + S(1);
@@ -97,10 +86,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
     {
       const Reciprocal<S> per_root_v_of_norm(root_v_of_norm);
       const Reciprocal<S> per_root_v(root_v);
-#pragma unroll(kTurns > 0 ? kTurns : 1)
-      for (Index d_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : takes_part && d_first < last;
-           d_first += step * (16 / kBytes<T>), ++turn) {
+      team.for_packs<kTurns, 16 / kBytes<T>, false>(first, last, [&](Index d_first, int turn) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(last - d_first);
         const auto anchor_pack =
             anchor_kept.again(turn, d_first - first, &anchor[b * D + d_first], remaining);
@@ -126,7 +112,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         if (takes_part) store_pack<kWide>(&d_anchor[b * D + d_first], d_anchor_pack, remaining);
         if (takes_part) store_pack<kWide>(&d_positive[b * D + d_first], d_positive_pack, remaining);
         if (takes_part) store_pack<kWide>(&d_negative[b * D + d_first], d_negative_pack, remaining);
-      }
+      });
     }
   }
 }

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -41,38 +41,25 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m = item;
     float greatest_abs_x_own = -INFINITY;
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
-      x_kept.hold(turn, &x[m * N + n_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    x_kept.hold(team, &x[m * N + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.load(turn, n_first - first, &x[m * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) greatest_abs_x_own = maximum(greatest_abs_x_own, absolute(to_value<T>(x_pack[i])));
       }
-    }
-    if (!takes_part) greatest_abs_x_own = -INFINITY;
-    float greatest_abs_x = team.fold(greatest_abs_x_own, Greatest());
+    });
+    float greatest_abs_x = team.fold(takes_part ? greatest_abs_x_own : -INFINITY, Greatest());
     const float scale_here = maximum(greatest_abs_x, 0.0f) / 127.0f;
     if (writes) scale[m] = scale_here;
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.again(turn, n_first - first, &x[m * N + n_first], remaining);
       Pack<int8_t, 16 / kBytes<T>> q_pack;
@@ -81,7 +68,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
         q_pack[i] = saturate<int8_t>(scale_here > 0.0f ? rintf(to_value<T>(x_pack[i]) / scale_here) : 0.0f);
       }
       if (takes_part) store_pack<kWide>(&q[m * N + n_first], q_pack, remaining);
-    }
+    });
   }
 }
 

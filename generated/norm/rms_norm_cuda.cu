@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -40,35 +40,22 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index>
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const Index items = Index(rows);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index row = item;
     Value<T> sum_x_squared_own = Value<T>(0);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
-      x_kept.hold(turn, &x[row * N + n_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    x_kept.hold(team, &x[row * N + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.load(turn, n_first - first, &x[row * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_squared_own += to_value<T>(x_pack[i]) * to_value<T>(x_pack[i]);
       }
-    }
-    if (!takes_part) sum_x_squared_own = Value<T>(0);
-    Value<T> sum_x_squared = team.fold(sum_x_squared_own, Plus());
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    });
+    Value<T> sum_x_squared = team.fold(takes_part ? sum_x_squared_own : Value<T>(0), Plus());
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.again(turn, n_first - first, &x[row * N + n_first], remaining);
       const auto gamma_pack = load_pack<16 / kBytes<T>, 1, kWide>(&gamma[n_first], remaining);
@@ -80,7 +67,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index>
                          rsqrt(sum_x_squared / Value<T>(int64_t(N)) + Value<T>(1e-06)) * gamma_pack[i]);
       }
       if (takes_part) store_pack<kWide>(&y[row * N + n_first], y_pack, remaining);
-    }
+    });
   }
 }
 

@@ -3,7 +3,7 @@
 // softmax_masked_backward: The gradient of softmax_masked by x, given that of y
 //
 // Plan of softmax_masked_backward_f32: part of a block, or several, by length, for each of B, H, Q,
-//   neighbours along K; what fits of y, d_y is read once and stays in registers, 2 packs a thread, or in
+//   neighbours along K; what fits of y, d_y is read once and stays in registers, 1 packs a thread, or in
 //   shared memory.
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -29,7 +29,7 @@ struct SoftmaxMaskedBackwardWorkspace {
   int64_t sum_d_y_y_slots, bytes = 0;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     sum_d_y_y_slots =
-        reserve(bytes, RowShape(K, 1, B * H * Q, 2 * kBytes<T>, 128, 2 * (16 / kBytes<T>)).slot_bytes, 1);
+        reserve(bytes, RowShape(K, 1, B * H * Q, 2 * kBytes<T>, 128, 1 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
@@ -44,25 +44,16 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> d_y_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, K));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const Index items = Index(B * H * Q);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
     float sum_d_y_y_own = 0.0f;
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index k_first = first + (place + turn * step) * (16 / kBytes<T>);
-      d_y_kept.hold(turn, &d_y[((b * H + h) * Q + q) * K + k_first]);
-      y_kept.hold(turn, &y[((b * H + h) * Q + q) * K + k_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
-         k_first += step * (16 / kBytes<T>), ++turn) {
+    d_y_kept.hold(team, &d_y[((b * H + h) * Q + q) * K + first]);
+    y_kept.hold(team, &y[((b * H + h) * Q + q) * K + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index k_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto d_y_pack =
           d_y_kept.load(turn, k_first - first, &d_y[((b * H + h) * Q + q) * K + k_first], remaining);
@@ -74,13 +65,9 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
         if (i < remaining && kept) sum_d_y_y_own += to_value<T>(d_y_pack[i]) * to_value<T>(y_pack[i]);
       }
-    }
-    if (!takes_part) sum_d_y_y_own = 0.0f;
-    float sum_d_y_y = team.fold(sum_d_y_y_own, Plus());
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
-         k_first += step * (16 / kBytes<T>), ++turn) {
+    });
+    float sum_d_y_y = team.fold(takes_part ? sum_d_y_y_own : 0.0f, Plus());
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index k_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto d_y_pack =
           d_y_kept.again(turn, k_first - first, &d_y[((b * H + h) * Q + q) * K + k_first], remaining);
@@ -95,7 +82,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
             to_stored<T>(kept ? (to_value<T>(d_y_pack[i]) - sum_d_y_y) * to_value<T>(y_pack[i]) : 0.0f);
       }
       if (takes_part) store_pack<kWide>(&d_x[((b * H + h) * Q + q) * K + k_first], d_x_pack, remaining);
-    }
+    });
   }
 }
 
@@ -105,9 +92,9 @@ cudaError_t softmax_masked_backward(const int32_t* length, const Stored<T>* y, c
                                     const SoftmaxMaskedBackwardWorkspace<T>& space, char* workspace,
                                     cudaStream_t stream) {
   const bool wide = aligned({d_y, y, d_x}) && K % (16 / kBytes<T>) == 0;
-  const RowShape shape(K, 1, B * H * Q, 2 * kBytes<T>, 128, 2 * (16 / kBytes<T>), wide);
+  const RowShape shape(K, 1, B * H * Q, 2 * kBytes<T>, 128, 1 * (16 / kBytes<T>), wide);
   return launch_rows(!wide        ? softmax_masked_backward_kernel<false, 0, Index, T>
-                     : shape.held ? softmax_masked_backward_kernel<true, 2, Index, T>
+                     : shape.held ? softmax_masked_backward_kernel<true, 1, Index, T>
                                   : softmax_masked_backward_kernel<true, 0, Index, T>,
                      shape, workspace + space.sum_d_y_y_slots, stream, length, y, d_y, d_x, B, H, Q, K);
 }

@@ -3,7 +3,7 @@
 // softmax_masked: y = softmax of x along K, of k <= q and k < length[b]; 0 elsewhere
 //
 // Plan of softmax_masked_f32: part of a block, or several, by length, for each of B, H, Q, neighbours along
-//   K; what fits of x is read once and stays in registers, 4 packs a thread, or in shared memory.
+//   K; what fits of x is read once and stays in registers, 2 packs a thread, or in shared memory.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
 // Operations: B * K * Q * H each of add, sub, div, max, exp.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,7 +28,7 @@ struct SoftmaxMaskedWorkspace {
   int64_t greatest_x_slots, bytes = 0;
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     greatest_x_slots =
-        reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
+        reserve(bytes, RowShape(K, 1, B * H * Q, kBytes<T>, 128, 2 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
@@ -41,24 +41,15 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, K));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const Index items = Index(B * H * Q);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = Index(item / Q / H);
     const Index h = Index(item / Q % H);
     const Index q = Index(item % Q);
     float greatest_x_own = -INFINITY;
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index k_first = first + (place + turn * step) * (16 / kBytes<T>);
-      x_kept.hold(turn, &x[((b * H + h) * Q + q) * K + k_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
-         k_first += step * (16 / kBytes<T>), ++turn) {
+    x_kept.hold(team, &x[((b * H + h) * Q + q) * K + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index k_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
           x_kept.load(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
@@ -68,14 +59,10 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
         const bool kept = int64_t(k) <= int64_t(q) && int64_t(k) < int64_t(length[b]);
         if (i < remaining && kept) greatest_x_own = maximum(greatest_x_own, to_value<T>(x_pack[i]));
       }
-    }
-    if (!takes_part) greatest_x_own = -INFINITY;
-    float greatest_x = team.fold(greatest_x_own, Greatest());
+    });
+    float greatest_x = team.fold(takes_part ? greatest_x_own : -INFINITY, Greatest());
     float sum_e_own = 0.0f;
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
-         k_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index k_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
           x_kept.again(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
@@ -86,13 +73,9 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
         const float e = kept ? expf(to_value<T>(x_pack[i]) - greatest_x) : 0.0f;
         if (i < remaining && kept) sum_e_own += e;
       }
-    }
-    if (!takes_part) sum_e_own = 0.0f;
-    float sum_e = team.fold(sum_e_own, Plus());
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index k_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && k_first < last;
-         k_first += step * (16 / kBytes<T>), ++turn) {
+    });
+    float sum_e = team.fold(takes_part ? sum_e_own : 0.0f, Plus());
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index k_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - k_first);
       const auto x_pack =
           x_kept.again(turn, k_first - first, &x[((b * H + h) * Q + q) * K + k_first], remaining);
@@ -105,7 +88,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<float, Index> : 
         y_pack[i] = to_stored<T>(kept ? e / sum_e : 0.0f);
       }
       if (takes_part) store_pack<kWide>(&y[((b * H + h) * Q + q) * K + k_first], y_pack, remaining);
-    }
+    });
   }
 }
 
@@ -114,9 +97,9 @@ cudaError_t softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>*
                            int64_t Q, int64_t K, const SoftmaxMaskedWorkspace<T>& space, char* workspace,
                            cudaStream_t stream) {
   const bool wide = aligned({x, y}) && K % (16 / kBytes<T>) == 0;
-  const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  const RowShape shape(K, 1, B * H * Q, kBytes<T>, 128, 2 * (16 / kBytes<T>), wide);
   return launch_rows(!wide        ? softmax_masked_kernel<false, 0, Index, T>
-                     : shape.held ? softmax_masked_kernel<true, 4, Index, T>
+                     : shape.held ? softmax_masked_kernel<true, 2, Index, T>
                                   : softmax_masked_kernel<true, 0, Index, T>,
                      shape, workspace + space.greatest_x_slots, stream, x, length, y, B, H, Q, K);
 }

@@ -3,7 +3,7 @@
 // cross_entropy_backward: The gradient of cross_entropy by score, given that of loss and mean_loss
 //
 // Plan of cross_entropy_backward_f32_f32: part of a block, or several, by length, for each of B, neighbours
-//   along V; what fits of score is read once and stays in registers, 4 packs a thread, or in shared memory.
+//   along V; what fits of score is read once and stays in registers, 2 packs a thread, or in shared memory.
 // Bytes that cross_entropy_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V each of sub, mul, exp; B * V + 1 each of div, max; B of neg.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -27,7 +27,7 @@ template <class S, class T>
 struct CrossEntropyBackwardWorkspace {
   int64_t top_slots, bytes = 0;
   explicit CrossEntropyBackwardWorkspace(int64_t B, int64_t V) {
-    top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
+    top_slots = reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 2 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
@@ -41,9 +41,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
@@ -51,29 +49,18 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         (d_loss != nullptr ? d_loss[b] : S(0)) +
         (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     S top_own = -S(INFINITY);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
-      score_kept.hold(turn, &score[b * V + v_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    score_kept.hold(team, &score[b * V + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) top_own = maximum(top_own, to_value<T>(score_pack[i]));
       }
-    }
-    if (!takes_part) top_own = -S(INFINITY);
-    S top = team.fold(top_own, Greatest());
+    });
+    S top = team.fold(takes_part ? top_own : -S(INFINITY), Greatest());
     S sum_exp_score_own = S(0);
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
@@ -81,15 +68,11 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         const S exp_score = exp(to_value<T>(score_pack[i]) - top);
         if (i < remaining) sum_exp_score_own += exp_score;
       }
-    }
-    if (!takes_part) sum_exp_score_own = S(0);
-    S sum_exp_score = team.fold(sum_exp_score_own, Plus());
+    });
+    S sum_exp_score = team.fold(takes_part ? sum_exp_score_own : S(0), Plus());
     {
       const Reciprocal<S> per_sum_exp_score(sum_exp_score);
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-      for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-           kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-           v_first += step * (16 / kBytes<T>), ++turn) {
+      team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
         const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
         const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
         Pack<Stored<T>, 16 / kBytes<T>> d_score_pack;
@@ -101,7 +84,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
                                          d_loss_share * exp_score * per_sum_exp_score);
         }
         if (takes_part) store_pack<kWide>(&d_score[b * V + v_first], d_score_pack, remaining);
-      }
+      });
     }
   }
 }
@@ -112,9 +95,9 @@ cudaError_t cross_entropy_backward(const Stored<T>* score, const int32_t* target
                                    const CrossEntropyBackwardWorkspace<S, T>& space, char* workspace,
                                    cudaStream_t stream) {
   const bool wide = aligned({score, d_score}) && V % (16 / kBytes<T>) == 0;
-  const RowShape shape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  const RowShape shape(V, 1, B, kBytes<T>, 128, 2 * (16 / kBytes<T>), wide);
   return launch_rows(!wide        ? cross_entropy_backward_kernel<false, 0, Index, S, T>
-                     : shape.held ? cross_entropy_backward_kernel<true, 4, Index, S, T>
+                     : shape.held ? cross_entropy_backward_kernel<true, 2, Index, S, T>
                                   : cross_entropy_backward_kernel<true, 0, Index, S, T>,
                      shape, workspace + space.top_slots, stream, score, target, d_loss, d_mean_loss, d_score,
                      B, V);

@@ -15,7 +15,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -43,46 +43,32 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index b = item;
     S top_own = -S(INFINITY);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
-      score_kept.hold(turn, &score[b * V + v_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    score_kept.hold(team, &score[b * V + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) top_own = maximum(top_own, to_value<T>(score_pack[i]));
       }
-    }
-    if (!takes_part) top_own = -S(INFINITY);
-    S top = team.fold(top_own, Greatest());
+    });
+    S top = team.fold(takes_part ? top_own : -S(INFINITY), Greatest());
     S sum_exp_score_own = S(0);
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - top);
       }
-    }
-    if (!takes_part) sum_exp_score_own = S(0);
-    S sum_exp_score = team.fold(sum_exp_score_own, Plus());
+    });
+    S sum_exp_score = team.fold(takes_part ? sum_exp_score_own : S(0), Plus());
     if (writes) {
       loss[b] = log(sum_exp_score) + top -
                 (inside(int64_t(target[b]), V) ? to_value<T>(score[b * V + int64_t(target[b])]) : S(0));

@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -39,46 +39,32 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index>
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_index = item;
     Value<T> m_own = -Value<T>(INFINITY);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
-      x_kept.hold(turn, &x[m_index * N + n_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    x_kept.hold(team, &x[m_index * N + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.load(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) m_own = maximum(m_own, to_value<T>(x_pack[i]));
       }
-    }
-    if (!takes_part) m_own = -Value<T>(INFINITY);
-    Value<T> m = team.fold(m_own, Greatest());
+    });
+    Value<T> m = team.fold(takes_part ? m_own : -Value<T>(INFINITY), Greatest());
     Value<T> sum_exp_x_own = Value<T>(0);
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.again(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_exp_x_own += exp(to_value<T>(x_pack[i]) - m);
       }
-    }
-    if (!takes_part) sum_exp_x_own = Value<T>(0);
-    Value<T> sum_exp_x = team.fold(sum_exp_x_own, Plus());
+    });
+    Value<T> sum_exp_x = team.fold(takes_part ? sum_exp_x_own : Value<T>(0), Plus());
     if (writes) y[m_index] = to_stored<T>(is_inf(m) ? m : m + log(sum_exp_x));
   }
 }

@@ -13,7 +13,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -39,39 +39,26 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> x_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, N));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(M);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
     const Index m_index = item;
     S sum_x_own = S(0);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index n_first = first + (place + turn * step) * (16 / kBytes<T>);
-      x_kept.hold(turn, &x[m_index * N + n_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    x_kept.hold(team, &x[m_index * N + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.load(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_x_own += to_value<T>(x_pack[i]);
       }
-    }
-    if (!takes_part) sum_x_own = S(0);
-    S sum_x = team.fold(sum_x_own, Plus());
+    });
+    S sum_x = team.fold(takes_part ? sum_x_own : S(0), Plus());
     const S m = sum_x / S(int64_t(N));
     if (writes) row_mean[m_index] = m;
     S sum_d_squared_own = S(0);
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index n_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && n_first < last;
-         n_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index n_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - n_first);
       const auto x_pack = x_kept.again(turn, n_first - first, &x[m_index * N + n_first], remaining);
 #pragma unroll
@@ -79,9 +66,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<S, Index> : 1)
         const S d = to_value<T>(x_pack[i]) - m;
         if (i < remaining) sum_d_squared_own += d * d;
       }
-    }
-    if (!takes_part) sum_d_squared_own = S(0);
-    S sum_d_squared = team.fold(sum_d_squared_own, Plus());
+    });
+    S sum_d_squared = team.fold(takes_part ? sum_d_squared_own : S(0), Plus());
     if (writes) row_variance[m_index] = sum_d_squared / S(int64_t(N));
   }
 }

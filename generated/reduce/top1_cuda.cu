@@ -3,7 +3,7 @@
 // top1: best = the class of the highest score of each row, probability = its softmax
 //
 // Plan of top1_f32: part of a block, or several, by length, for each of B, neighbours along V; what fits of
-//   score is read once and stays in registers, 4 packs a thread, or in shared memory.
+//   score is read once and stays in registers, 2 packs a thread, or in shared memory.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 // Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
 
@@ -14,7 +14,7 @@
 
 #include "../kgen_cuda.h"
 
-#if KGEN_CUDA_REVISION != 29
+#if KGEN_CUDA_REVISION != 34
 #error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
 #endif
 
@@ -28,7 +28,7 @@ struct Top1Workspace {
   int64_t argmax_score_slots, bytes = 0;
   explicit Top1Workspace(int64_t B, int64_t V) {
     argmax_score_slots =
-        reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>)).slot_bytes, 1);
+        reserve(bytes, RowShape(V, 1, B, kBytes<T>, 128, 2 * (16 / kBytes<T>)).slot_bytes, 1);
   }
 };
 
@@ -41,9 +41,7 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index>
   KeptRow<Stored<T>, 16 / kBytes<T>, kTurns, kWide> score_kept(team, tile, chunk);
   const Index first = Index(blockIdx.x % team.chunks) * chunk;
   const Index last = Index(smaller(first + chunk, V));
-  const Index step = Index(team.takers);
-  const bool takes_part = Index(threadIdx.x) < step;
-  const Index place = takes_part ? Index(threadIdx.x) : 0;
+  const bool takes_part = team.takes_part();
   const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;
   const Index items = Index(B);
   for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {
@@ -53,15 +51,8 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index>
     int64_t argmax_score_own = -1;
     Value<T> greatest_score_own = Value<T>(0);
     Value<T> greatest_score_along_v_own = -Value<T>(INFINITY);
-#pragma unroll
-    for (int turn = 0; turn < kTurns; ++turn) {
-      const Index v_first = first + (place + turn * step) * (16 / kBytes<T>);
-      score_kept.hold(turn, &score[b * V + v_first]);
-    }
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    score_kept.hold(team, &score[b * V + first]);
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.load(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
@@ -77,33 +68,27 @@ __global__ void __launch_bounds__(512, kTurns > 0 ? kBlocksHeld<Value<T>, Index>
           greatest_score_along_v_own = maximum(greatest_score_along_v_own, to_value<T>(score_pack[i]));
         }
       }
-    }
-    if (!takes_part) argmax_score_own = -1;
-    if (!takes_part) greatest_score_own = Value<T>(0);
-    if (!takes_part) greatest_score_along_v_own = -Value<T>(INFINITY);
-    const Best<Value<T>> found =
-        team.fold(Best<Value<T>>{greatest_score_own, argmax_score_own},
-                  [](Best<Value<T>> one, Best<Value<T>> other) { return first_above(one, other); });
+    });
+    const Best<Value<T>> found = team.fold(
+        Best<Value<T>>{takes_part ? greatest_score_own : Value<T>(0), takes_part ? argmax_score_own : -1},
+        [](Best<Value<T>> one, Best<Value<T>> other) { return first_above(one, other); });
     if (found.index >= 0 && (argmax_score < 0 || above(found.value, greatest_score))) {
       greatest_score = found.value;
       argmax_score = found.index;
     }
-    Value<T> greatest_score_along_v = team.fold(greatest_score_along_v_own, Greatest());
+    Value<T> greatest_score_along_v =
+        team.fold(takes_part ? greatest_score_along_v_own : -Value<T>(INFINITY), Greatest());
     if (writes) best[b] = int32_t(argmax_score);
     Value<T> sum_exp_score_own = Value<T>(0);
-#pragma unroll(kTurns > 0 ? kTurns : 4)
-    for (Index v_first = first + place * (16 / kBytes<T>), turn = 0;
-         kTurns > 0 ? turn < kTurns : takes_part && v_first < last;
-         v_first += step * (16 / kBytes<T>), ++turn) {
+    team.for_packs<kTurns, 16 / kBytes<T>>(first, last, [&](Index v_first, int turn) {
       const Index remaining = kWide ? 16 / kBytes<T> : Index(last - v_first);
       const auto score_pack = score_kept.again(turn, v_first - first, &score[b * V + v_first], remaining);
 #pragma unroll
       for (int i = 0; i < 16 / kBytes<T>; ++i) {
         if (i < remaining) sum_exp_score_own += exp(to_value<T>(score_pack[i]) - greatest_score_along_v);
       }
-    }
-    if (!takes_part) sum_exp_score_own = Value<T>(0);
-    Value<T> sum_exp_score = team.fold(sum_exp_score_own, Plus());
+    });
+    Value<T> sum_exp_score = team.fold(takes_part ? sum_exp_score_own : Value<T>(0), Plus());
     if (writes) probability[b] = Value<T>(1) / sum_exp_score;
   }
 }
@@ -112,9 +97,9 @@ template <class Index, class T>
 cudaError_t top1(const Stored<T>* score, int32_t* best, Value<T>* probability, int64_t B, int64_t V,
                  const Top1Workspace<T>& space, char* workspace, cudaStream_t stream) {
   const bool wide = aligned({score}) && V % (16 / kBytes<T>) == 0;
-  const RowShape shape(V, 1, B, kBytes<T>, 128, 4 * (16 / kBytes<T>), wide);
+  const RowShape shape(V, 1, B, kBytes<T>, 128, 2 * (16 / kBytes<T>), wide);
   return launch_rows(!wide        ? top1_kernel<false, 0, Index, T>
-                     : shape.held ? top1_kernel<true, 4, Index, T>
+                     : shape.held ? top1_kernel<true, 2, Index, T>
                                   : top1_kernel<true, 0, Index, T>,
                      shape, workspace + space.argmax_score_slots, stream, score, best, probability, B, V);
 }

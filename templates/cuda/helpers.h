@@ -135,70 +135,39 @@ __host__ __device__ inline uint16_t to_bf16(float v) { return __bfloat16_as_usho
 __host__ __device__ inline float from_f16(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
 //@ to_f16
 __host__ __device__ inline uint16_t to_f16(float v) { return __half_as_ushort(__float2half_rn(v)); }
-//@ atomic_add
-template <class V>
-__device__ inline void atomic_add(int32_t* place, V value) {
-  atomicAdd(place, int32_t(value));
-}
-template <class V>
-__device__ inline void atomic_add(uint32_t* place, V value) {
-  atomicAdd(place, uint32_t(value));
-}
-template <class V>
-__device__ inline void atomic_add(int64_t* place, V value) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-template <class V>
-__device__ inline void atomic_add(uint64_t* place, V value) {
-  atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
-}
-template <class V>
-__device__ inline void atomic_add(float* place, V value) {
-  atomicAdd(place, float(value));
-}
-template <class V>
-__device__ inline void atomic_add(double* place, V value) {
-  atomicAdd(place, double(value));
-}
-//@ atomic_add_small
-// Elements of one or two bytes: the word around them is exchanged.
-template <class T, class V>
-__device__ inline void atomic_add(T* place, V value) {
+//@ exchange_part
+// An element of one or two bytes becomes what `next` makes of it: the word around it is exchanged.
+template <class T, class Next>
+__device__ inline void exchange_part(T* place, const Next& next) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(place);
   uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
   const uint32_t shift = uint32_t(address & 3) * 8, mask = (sizeof(T) == 1 ? 0xffu : 0xffffu) << shift;
   uint32_t old = *static_cast<volatile uint32_t*>(word), assumed;
   do {
     assumed = old;
-    const T next = T(T((assumed & mask) >> shift) + T(value));
-    old = atomicCAS(word, assumed, (assumed & ~mask) | ((uint32_t(next) << shift) & mask));
+    const T made = next(T((assumed & mask) >> shift));
+    old = atomicCAS(word, assumed, (assumed & ~mask) | ((uint32_t(made) << shift) & mask));
   } while (old != assumed);
 }
-//@ atomic_add_bf16: from_bf16 to_bf16
-// The sum is rounded each time, as it is stored; the word around it is exchanged.
+//@ atomic_add: exchange_part
+template <class T, class V>
+__device__ inline void atomic_add(T* place, V value) {
+  if constexpr (sizeof(T) < 4)
+    exchange_part(place, [=](T old) { return T(old + T(value)); });
+  else if constexpr (sizeof(T) == 8 && std::is_integral_v<T>)
+    atomicAdd(reinterpret_cast<unsigned long long*>(place), static_cast<unsigned long long>(value));
+  else
+    atomicAdd(place, T(value));
+}
+//@ atomic_add_bf16: exchange_part from_bf16 to_bf16
+// The sum is rounded each time, as it is stored.
 __device__ inline void atomic_add_bf16(uint16_t* place, float value) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(place);
-  uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
-  const uint32_t shift = uint32_t(address & 3) * 8;
-  uint32_t old = *static_cast<volatile uint32_t*>(word), assumed;
-  do {
-    assumed = old;
-    const uint32_t next = to_bf16(from_bf16(uint16_t(assumed >> shift)) + value);
-    old = atomicCAS(word, assumed, (assumed & ~(0xffffu << shift)) | (next << shift));
-  } while (old != assumed);
+  exchange_part(place, [=](uint16_t old) { return to_bf16(from_bf16(old) + value); });
 }
-//@ atomic_add_f16: from_f16 to_f16
-// The sum is rounded each time, as it is stored; the word around it is exchanged.
+//@ atomic_add_f16: exchange_part from_f16 to_f16
+// The sum is rounded each time, as it is stored.
 __device__ inline void atomic_add_f16(uint16_t* place, float value) {
-  const uintptr_t address = reinterpret_cast<uintptr_t>(place);
-  uint32_t* word = reinterpret_cast<uint32_t*>(address & ~uintptr_t{3});
-  const uint32_t shift = uint32_t(address & 3) * 8;
-  uint32_t old = *static_cast<volatile uint32_t*>(word), assumed;
-  do {
-    assumed = old;
-    const uint32_t next = to_f16(from_f16(uint16_t(assumed >> shift)) + value);
-    old = atomicCAS(word, assumed, (assumed & ~(0xffffu << shift)) | (next << shift));
-  } while (old != assumed);
+  exchange_part(place, [=](uint16_t old) { return to_f16(from_f16(old) + value); });
 }
 //@ reserve
 // Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.

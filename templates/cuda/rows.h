@@ -1,25 +1,20 @@
 //@ RowShape: ceil_div smaller
 // How threads share rows of `turns` turns of a loop, each of them `elements` long, with `bytes` to keep.
-// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row:
-// `most` elements a thread, fewer where that leaves a device idle; several rows a block where they are short;
-// `chunks` blocks a row where rows are few, or too long for a block to keep. Where the row can be dealt out
-// so that each of `takers` has exactly `most` elements, registers may have them: with wide accesses.
+// Sizes alone decide, so that results are the same on all devices that have room for the blocks of a row: up
+// to `most` elements a thread, several rows a block where they are short, `chunks` blocks a row where rows
+// are few or too long for a block. `held`: `takers` have `most` each, in registers, as accesses are wide.
 struct RowShape {
   enum : int64_t { kMostKept = 224 << 10, kMostRows = 1 << 30, kMostTeams = 1 << 20 };
   int64_t rows, turns, bytes, teams;                              // rows that are worked on at once, at most
   int64_t chunk, kept_bytes, blocks, parts, tickets, slot_bytes;  // a block takes `chunk` turns of a row
-  unsigned threads, together = 1, chunks = 1;
-  unsigned takers;  // so many of a row's threads in a block take part
+  unsigned threads = 8, together = 1, chunks = 1, takers;         // so many of a row's threads take part
   bool held;
 
   RowShape(int64_t turns_of_row, int64_t elements, int64_t all_rows, int64_t bytes_of_turn,
            unsigned most_chunks, int64_t most = 16, bool wide = false)
-      : rows(all_rows),
-        turns(turns_of_row),
-        bytes(bytes_of_turn),
-        teams(smaller(rows, kMostTeams)),
-        threads(most > 16 ? 4 : 8) {
+      : rows(all_rows), turns(turns_of_row), bytes(bytes_of_turn), teams(smaller(rows, kMostTeams)) {
     const int64_t length = turns * elements, all_bytes = turns * bytes;
+    if (most > 16) threads = 4;
     while (threads < 512 && (threads * most < length || (threads * 4 < length && rows < 262144 / threads)))
       threads *= 2;
     while (threads <= 32 && threads * together < 256 && (threads * together < 32 || rows > 1024 * together))
@@ -61,7 +56,7 @@ struct RowTeam {
   }
   __device__ inline int64_t rows_at_once() const { return int64_t(gridDim.x / chunks) * blockDim.y; }
 
-  // With kTurns > 0, a block has rows for itself.
+  // With kTurns > 0, a block has rows for itself, and each thread that takes part so many packs.
   template <int kTurns = 0>
   __device__ inline void begin() {
     if (kTurns > 0) chunks = 1, slots = nullptr;
@@ -69,6 +64,21 @@ struct RowTeam {
       slots += int64_t(blockIdx.x / chunks) * (2 * chunks + 1) * kSlotBytes;
     else if (chunks > 1)
       meet();  // before one block writes into the other's shared memory
+  }
+  __device__ inline bool takes_part() const { return threadIdx.x < takers; }
+  // Calls `use` with where a pack begins and its number, for those of a thread. With kTurns > 0, threads
+  // that take no part go over those of the first one, so that there is no branch.
+  template <int kTurns, int kElements, bool kUnrolled = true, class Index, class Use>
+  __device__ inline void for_packs(Index first, Index last, const Use& use) const {
+    const Index step = Index(takers) * kElements;
+    Index at = first + Index(takes_part() ? threadIdx.x : 0) * kElements;
+    if constexpr (kTurns > 0) {
+#pragma unroll
+      for (int turn = 0; turn < kTurns; ++turn, at += step) use(at, turn);
+    } else {
+#pragma unroll(kUnrolled ? 4 : 1)
+      for (at = takes_part() ? at : last; at < last; at += step) use(at, 0);
+    }
   }
   // Folds one value a thread over the row, in an order that depends on the shape alone; each thread gets the
   // result.
@@ -133,29 +143,30 @@ __device__ inline char* row_tile(const RowTeam& team) {
 }
 //@ KeptRow: RowTeam take load_pack store_pack
 // What a thread keeps of its part of a row, for loops that all go over its packs in the same order: all of
-// them in registers with kTurns > 0, else in shared memory where that has room.
+// them in registers with kTurns > 0, from `hold` on, else in shared memory where that has room.
 template <class T, int kElements, int kTurns, bool kWide>
 class KeptRow {
  public:
   __device__ inline KeptRow(const RowTeam& team, char*& tile, int64_t elements)
       : keeps_(team.kept_bytes > 0), tile_(take<T>(tile, elements)) {}
 
-  __device__ inline void hold(int turn, const T* from) {
-    packs_[turn] = load_pack<kElements>(from, kElements);
+  __device__ inline void hold(const RowTeam& team, const T* from) {
+    if constexpr (kTurns > 0)
+      team.for_packs<kTurns, kElements>(
+          0, 0, [&](int at, int turn) { packs_[turn] = load_pack<kElements>(from + at, kElements); });
   }
   // The pack that lies at `at` of the block's part; the first time it comes from the array.
-  template <class Turn, class Index>
-  __device__ inline Pack<T, kElements> load(Turn turn, Index at, const T* from, Index left) const {
+  template <class Index>
+  __device__ inline Pack<T, kElements> load(int turn, Index at, const T* from, Index left) const {
     if constexpr (kTurns > 0) return packs_[turn];
     const auto pack = load_pack<kElements, 1, kWide>(from, left);
     if (keeps_) store_pack<kWide>(tile_ + at, pack, left);
     return pack;
   }
-  template <class Turn, class Index>
-  __device__ inline Pack<T, kElements> again(Turn turn, Index at, const T* from, Index left) const {
-    if constexpr (kTurns > 0) return packs_[turn];
-    if (keeps_) return load_pack<kElements, 1, kWide>(tile_ + at, left);
-    return load_pack<kElements, 1, kWide>(from, left);
+  template <class Index>
+  __device__ inline Pack<T, kElements> again(int turn, Index at, const T* from, Index left) const {
+    if (kTurns == 0 && keeps_) return load_pack<kElements, 1, kWide>(tile_ + at, left);
+    return kTurns > 0 ? packs_[turn] : load_pack<kElements, 1, kWide>(from, left);
   }
 
  private:

@@ -44,8 +44,8 @@ class Contraction {
     sums_ = reinterpret_cast<int32_t*>(known_);  // such steps are taken by all rows
     if constexpr (kAlways && std::is_same_v<Threads, Team> && !kFromPanels)
       if (cut_.template is_narrow<kAlongDepth<Right>>())
-        return NarrowContraction<N, T, A, B, Left, Right, Step, Finish, Combine>(
-                   rows_, columns_, depth_, cut_, start_, left_, right_, step_, finish_, combine_)
+        return NarrowContraction<N, T, A, B, Left, Right, Step, Finish, Combine>{
+            rows_, columns_, depth_, cut_, start_, left_, right_, step_, finish_, combine_}
             .run(team, right_panels_, waiting_);
     for (int64_t first = 0; first < cut_.panels; first += cut_.panels_at_once) {
       const Span panels = {first, smaller(first + cut_.panels_at_once, cut_.panels)};

@@ -2,7 +2,7 @@
 // A product with few rows, or few columns: each number of the other factor is read once, as fast as memory
 // gives it, and meets all of them, which lie in memory that the threads share.
 template <int N, class T, class A, class B, class Left, class Right, class Step, class Finish, class Combine>
-class NarrowContraction {
+struct NarrowContraction {
   using Total = Lanes<T, N>;
   using Lefts = Lanes<A, N>;
   using Rights = Lanes<B, N>;
@@ -15,20 +15,16 @@ class NarrowContraction {
   static constexpr int kTotalsAlong = 384;
   static_assert(kTotalsAlong <= 2 * kTileRows * Cut<T, A, B, N>::kPanelsThatWait);
 
- public:
-  IN_SET NarrowContraction(Span rows, Span columns, Span depth, const Cut<T, A, B, N>& cut, Total start,
-                           const Left& left, const Right& right, const Step& step, const Finish& finish,
-                           const Combine& combine)
-      : rows_(rows),
-        columns_(columns),
-        depth_(depth),
-        cut_(cut),
-        start_(start),
-        left_(left),
-        right_(right),
-        step_(step),
-        finish_(finish),
-        combine_(combine) {}
+  const Span rows_, columns_, depth_;
+  const Cut<T, A, B, N>& cut_;
+  const Total start_;
+  const Left& left_;
+  const Right& right_;
+  const Step& step_;
+  const Finish& finish_;
+  const Combine& combine_;
+  B* columns_of_few_ = nullptr;
+  A* rows_of_few_ = nullptr;
 
   IN_SET void run(Team team, void* shared, Total* waiting) {
     columns_of_few_ = static_cast<B*>(shared);
@@ -53,7 +49,6 @@ class NarrowContraction {
     }
   }
 
- private:
   // Some lines at a time, which threads share, of each band.
   template <class Use>
   IN_SET void for_groups(Span lines, int64_t size, Team team, const Use& use) const {
@@ -156,24 +151,18 @@ class NarrowContraction {
                                               rows_of_few_ + row * cut_.line_numbers(), there,
                                               &results[row][first]);
       });
-    if (columns.count() == N)
-      finish_columns(AllLanes<N>{}, turns, band, columns.first, results);
-    else
-      finish_columns(FirstLanes<N>{int(columns.count())}, turns, band, columns.first, results);
-  }
-  // The last positions, too few for all lanes, come after the others.
-  template <class Active>
-  IN_SET void finish_columns(Active active, int64_t turns, int64_t band, int64_t first,
-                             const T (*results)[N]) const {
-    for (int64_t m = 0; m < rows_.count(); ++m) {
-      Total total = load(results[m], AllLanes<N>{});
-      for (int64_t k = turns * N; k < depth_.count(); ++k) {
-        Rights values;
-        in_band(band, right_, values, depth_.first + k, first, active);
-        step_(total, rows_of_few_[m * cut_.line_numbers() + k], values);
+    // The last positions, too few for all lanes, come after the others.
+    for_lanes<N>(columns.first, columns.end, [&](int64_t first, auto active) IN_SET {
+      for (int64_t m = 0; m < rows_.count(); ++m) {
+        Total total = load(results[m], AllLanes<N>{});
+        for (int64_t k = turns * N; k < depth_.count(); ++k) {
+          Rights values;
+          in_band(band, right_, values, depth_.first + k, first, active);
+          step_(total, rows_of_few_[m * cut_.line_numbers() + k], values);
+        }
+        finish(band, rows_.first + m, first, active, total);
       }
-      finish(band, rows_.first + m, first, active, total);
-    }
+    });
   }
   template <int kLines>
   IN_SET void go_down_columns(int64_t turns, int64_t band, int64_t first, int count, const A* rows, int there,
@@ -255,15 +244,4 @@ class NarrowContraction {
         ((here[2 * count * kRow + v] = totals[kRow]), ...);
       });
   }
-
-  const Span rows_, columns_, depth_;
-  const Cut<T, A, B, N>& cut_;
-  const Total start_;
-  const Left& left_;
-  const Right& right_;
-  const Step& step_;
-  const Finish& finish_;
-  const Combine& combine_;
-  B* columns_of_few_ = nullptr;
-  A* rows_of_few_ = nullptr;
 };

@@ -93,12 +93,11 @@ TEST_CASE("the threads of a block share all loops of a fold") {
 TEST_CASE("threads that share a row take neighbours in wide accesses, and fold none beyond its end") {
   const std::string text = cuda_text("inputs.x = \"bf16[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"bf16[M, N]\"\n",
                                      "y = x * w - sum(x, N);");
-  CHECK(has(
-      text,
-      "for (Index n_first = first + place * 8, turn = 0; kTurns > 0 ? turn < kTurns : takes_part && n_first < last; "
-      "n_first += step * 8, ++turn) { const Index remaining = kWide ? 8 : Index(last - n_first); "
-      "const auto x_pack = x_kept.load(turn, n_first - first, &x[m * N + n_first], remaining); #pragma unroll "
-      "for (int i = 0; i < 8; ++i) { if (i < remaining) { sum_x_own += from_bf16(x_pack[i]); } } }"));
+  CHECK(has(text,
+            "team.for_packs<kTurns, 8>(first, last, [&](Index n_first, int turn) { "
+            "const Index remaining = kWide ? 8 : Index(last - n_first); "
+            "const auto x_pack = x_kept.load(turn, n_first - first, &x[m * N + n_first], remaining); #pragma unroll "
+            "for (int i = 0; i < 8; ++i) { if (i < remaining) { sum_x_own += from_bf16(x_pack[i]); } } });"));
   CHECK(has(text, "if (takes_part) store_pack<kWide>(&y[m * N + n_first], y_pack, remaining);"));
   CHECK(has(text, "const bool wide = aligned({x, w, y}) && N % 8 == 0;"));
   CHECK(has(text, "x_kept.again(turn, n_first - first, &x[m * N + n_first], remaining);"));
@@ -108,10 +107,8 @@ TEST_CASE("threads that share a row take neighbours in wide accesses, and fold n
 TEST_CASE("rows that fit are held in registers, and who takes no part adds nothing to a fold") {
   const std::string text = cuda_text("inputs.x = \"bf16[M, N]\"\ninputs.w = \"f32[N]\"\noutputs.y = \"bf16[M, N]\"\n",
                                      "y = x * w - sum(x, N);");
-  CHECK(has(text,
-            "for (int turn = 0; turn < kTurns; ++turn) { const Index n_first = first + (place + turn * step) * 8; "
-            "x_kept.hold(turn, &x[m * N + n_first]); }"));
-  CHECK(has(text, "if (!takes_part) sum_x_own = 0.0f; float sum_x = team.fold(sum_x_own, Plus());"));
+  CHECK(has(text, "x_kept.hold(team, &x[m * N + first]); team.for_packs<kTurns, 8>("));
+  CHECK(has(text, "float sum_x = team.fold(takes_part ? sum_x_own : 0.0f, Plus());"));
   CHECK(has(text,
             "!wide ? k_kernel<false, 0, Index> : shape.held ? k_kernel<true, 4, Index> : k_kernel<true, 0, Index>"));
 }
@@ -124,7 +121,7 @@ TEST_CASE("only rows that follow each other at multiples of an access leave no r
 TEST_CASE("on a GPU, divisions of a row by what a fold has found are products with one reciprocal") {
   const std::string rows = "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n";
   CHECK(has(cuda_text(rows, "y = x / sum(x, N);"),
-            "{ const Reciprocal<float> per_sum_x(sum_x); #pragma unroll(kTurns > 0 ? kTurns : 4) for (Index n_first"));
+            "{ const Reciprocal<float> per_sum_x(sum_x); team.for_packs<kTurns, 4>("));
   CHECK(has(cuda_text(rows, "y = x / sum(x, N);"), "= x_pack[i] * per_sum_x;"));
   CHECK(cuda_text(rows, "y = x / (sum(x, N) + x);").find("Reciprocal") == std::string::npos);
   const std::string whole = "inputs.x = \"f32[M, N]\"\noutputs.y = \"i8[M, N]\"\n"; // a unit more or less would show
@@ -225,7 +222,7 @@ TEST_CASE("blocks share rows where these are few, if one loop has all their fold
   CHECK(has(before, "if (writes) { z[m] = 1.0f; }")); // the last block of a row does not come back to it
   const std::string after =
       cuda_text("inputs.x = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n", "s = sum(exp(x - max(x, N)), N);");
-  CHECK(has(after, "team.fold(greatest_x_own, "));
+  CHECK(has(after, "team.fold(takes_part ? greatest_x_own : -INFINITY, "));
   CHECK(has(after, "const bool writes = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;"));
 }
 

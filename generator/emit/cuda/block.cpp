@@ -57,11 +57,11 @@ void rounds_of_block(Block &block, const PlanNode &loop) {
 // Every thread folds its share, then the block folds the threads' results.
 void block_reduction(Block &block, const PlanNode &loop, const Printer::Range *points) {
   const std::vector<const PlanNode *> folds = ending_folds(block, loop);
-  const Shares shares = begin_shares(block.out, folds);
+  Shares shares = begin_shares(block.out, folds);
   strided(block, nest_of(block.out.plan(), loop, PlanNode::Order::reduction), points);
-  if (block.part && !block.part->takes_part.empty())
-    clear_shares(block.out, folds, shares, block.part->takes_part);
   end_shares(block.out.printer, shares);
+  if (block.part && !block.part->takes_part.empty())
+    shares = shares_of_takers(block.out, folds, std::move(shares), block.part->takes_part);
   for (const PlanNode *fold : folds)
     fold_shares(block.out, block.team, *fold, shares);
 }

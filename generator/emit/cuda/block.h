@@ -16,9 +16,8 @@ struct RowPart {
   Printer::Range points;
   std::map<VarId, std::string> kept = {}; // what has the elements of each array
   std::set<VarId> loaded = {};            // by an earlier loop
-  // Threads may have all their packs in registers: then these say which is a thread's first, how far the next ones are,
-  // and whether there are any.
-  std::string place = "", step = "", takes_part = "";
+  // Threads may have all their packs in registers; then this says whether a thread has any.
+  std::string takes_part = "";
 };
 
 struct Block {

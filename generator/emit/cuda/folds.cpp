@@ -35,12 +35,13 @@ Shares begin_shares(KernelText &out, const std::vector<const PlanNode *> &folds)
   return shares;
 }
 
-void clear_shares(KernelText &out, const std::vector<const PlanNode *> &folds, const Shares &shares,
-                  const std::string &takes_part) {
+Shares shares_of_takers(KernelText &out, const std::vector<const PlanNode *> &folds, Shares shares,
+                        const std::string &takes_part) {
   for (const PlanNode *fold : folds)
     for (VarId var : {fold->target, fold->partner})
       if (var != kNone)
-        out.add("if (!" + takes_part + ") " + shares.at(var).mine + " = " + begin_of(out, *fold, var) + ";");
+        shares.at(var).mine = takes_part + " ? " + shares.at(var).mine + " : " + begin_of(out, *fold, var);
+  return shares;
 }
 
 void end_shares(Printer &printer, const Shares &shares) {

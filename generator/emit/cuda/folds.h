@@ -27,9 +27,9 @@ using Shares = std::map<VarId, Share>;
 
 // From here on the folds go into variables of each thread, which this declares; until they end.
 Shares begin_shares(KernelText &out, const std::vector<const PlanNode *> &folds);
-// Threads without a part in the loop have nothing of its folds.
-void clear_shares(KernelText &out, const std::vector<const PlanNode *> &folds, const Shares &shares,
-                  const std::string &takes_part);
+// The same, where threads without a part in the loop have nothing of its folds.
+Shares shares_of_takers(KernelText &out, const std::vector<const PlanNode *> &folds, Shares shares,
+                        const std::string &takes_part);
 void end_shares(Printer &printer, const Shares &shares);
 
 // The place of a fold takes in what the threads of the block have. That of a chunk, and that of the whole array, has

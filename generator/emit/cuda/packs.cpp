@@ -29,7 +29,7 @@ public:
         count_(shared_ ? std::to_string(loop.packs->together) : "kElements"), index_(printer_.axis_name(loop.axis)),
         first_(out.loop_names.of(index_, "_first")), i_(out.loop_names.of("i")),
         remaining_(out.loop_names.of("remaining")),
-        turn_(kept != nullptr && !kept->place.empty() ? out.loop_names.of("turn") : "0") {
+        turn_(kept != nullptr && !kept->takes_part.empty() ? out.loop_names.of("turn") : "0") {
     for (const Pack &pack : packs_of(out.plan(), loop))
       hold(pack);
   }
@@ -109,18 +109,21 @@ private:
     }
     std::string loaded = helper("load_pack") + "<" + how + ">(&" + start + ", " + remaining_ + ")";
     if (kept_ != nullptr && kept_->kept.count(access.var) != 0 && access.coords.empty())
-      loaded = load_kept(access.var, start, guard);
+      loaded = load_kept(access, start, guard);
     declarations_.push_back({pack, type, guard.empty() ? loaded : guard + " ? " + loaded + " : " + type + "{}"});
   }
 
   // The first loop that asks for it keeps it.
-  std::string load_kept(VarId var, const std::string &start, const std::string &guard) {
-    const std::string &kept = kept_->kept[var];
-    const bool first = kept_->loaded.insert(var).second;
-    // What others store is not loaded beside them.
-    const std::string part = is_only_read(printer_.kernel, var) ? "" : kept_->takes_part;
-    if (first && turn_ != "0")
-      fetches_ += where_all(guard, part) + kept + ".hold(" + turn_ + ", &" + start + ");\n";
+  std::string load_kept(const Pack &access, const std::string &start, const std::string &guard) {
+    const std::string &kept = kept_->kept[access.var];
+    const bool first = kept_->loaded.insert(access.var).second;
+    if (first && turn_ != "0") {
+      // What others store is not loaded beside them.
+      const std::string part = is_only_read(printer_.kernel, access.var) ? "" : kept_->takes_part;
+      printer_.rename_axis(loop_.axis, kept_->points.begin);
+      fetches_ += where_all(guard, part) + kept + ".hold(team, &" + start_of(access) + ");\n";
+      printer_.rename_axis(loop_.axis, index_);
+    }
     return kept + (first ? ".load(" : ".again(") + turn_ + ", " + kept_at_ + ", &" + start + ", " + remaining_ + ")";
   }
 
@@ -163,20 +166,18 @@ std::string reciprocals_before(KernelText &out, const PlanNode &loop) {
   return text;
 }
 
-// A loop over packs that may be held in registers: then it goes over all of them, unrolled, and those that it is the
-// first to read are loaded before it. Threads that take no part do as the first thread does, or go over zeros, so that
-// the loop has no branch.
-void held_loop(KernelText &out, const RowPart &part, const PlanNode &loop, const PackPrinter &packs) {
-  const std::string &first = packs.first(), &turn = out.loop_names.of("turn"), &begin = part.points.begin,
-                    count = std::to_string(loop.packs->together);
-  if (!packs.fetches().empty())
-    out.append("#pragma unroll\nfor (int " + turn + " = 0; " + turn + " < kTurns; ++" + turn + ") {\nconst Index " +
-               first + " = " + begin + " + (" + part.place + " + " + turn + " * " + part.step + ") * " + count + ";\n" +
-               packs.fetches() + "}\n");
-  out.add(std::string("#pragma unroll (kTurns > 0 ? kTurns : ") + (loop.packs->unrolled ? "4)" : "1)"));
-  out.add("for (Index " + first + " = " + begin + " + " + part.place + " * " + count + ", " + turn +
-          " = 0; kTurns > 0 ? " + turn + " < kTurns : " + part.takes_part + " && " + first + " < " + part.points.end +
-          "; " + first + " += " + part.step + " * " + count + ", ++" + turn + ") {");
+// Over the packs of a thread, which may be held in registers: those that the loop is the first to read are loaded
+// before.
+void held_loop(KernelText &out, PackPrinter &packs, const PlanNode &loop, const std::string &begin,
+               const std::string &end) {
+  const std::string &turn = out.loop_names.of("turn");
+  const std::string body = out.printer.captured([&] { packs.print(end); });
+  out.append(packs.fetches());
+  out.add("team.for_packs<kTurns, " + std::to_string(loop.packs->together) + (loop.packs->unrolled ? "" : ", false") +
+          ">(" + begin + ", " + end + ", [&](Index " + packs.first() + ", int" +
+          (mentions_word(body, turn) ? " " + turn : "") + ") {");
+  out.append(body);
+  out.add("});");
 }
 
 // The last loop of the nest then goes over `groups`, so many positions each. `open` prints what begins a turn, from the
@@ -210,8 +211,9 @@ void packed_loop(Block &block, const Nest &nest, const Printer::Range *part) {
                     reciprocals = reciprocals_before(out, loop), &first = packs.first();
   if (!reciprocals.empty())
     out.append("{\n" + reciprocals);
-  if (block.part && !block.part->place.empty()) {
-    held_loop(out, *block.part, loop, packs);
+  const bool held = block.part && !block.part->takes_part.empty();
+  if (held) {
+    held_loop(out, packs, loop, range.begin, end);
   } else if (single) {
     out.add(unrolled + "for (Index " + first + " = " + (range.begin == "0" ? "" : range.begin + " + ") +
             "Index(threadIdx.x) * " + count + "; " + first + " < " + end + "; " + first + " += Index(blockDim.x) * " +
@@ -229,8 +231,12 @@ void packed_loop(Block &block, const Nest &nest, const Printer::Range *part) {
     });
     out.add("const Index " + first + " = " + group + " * " + count + ";");
   }
-  packs.print(end);
-  out.add(reciprocals.empty() ? "}" : "}\n}");
+  if (!held) {
+    packs.print(end);
+    out.add("}");
+  }
+  if (!reciprocals.empty())
+    out.add("}");
   out.printer.reciprocals.clear();
 }
 

@@ -83,16 +83,6 @@ std::map<VarId, std::string> take_kept(KernelText &out, const Phase::Launch &lau
   return kept;
 }
 
-// Which packs of the row are a thread's: they go round evenly among those threads that take part.
-void open_places(KernelText &out, RowPart &part) {
-  part.step = out.names.claim("step");
-  part.takes_part = out.names.claim("takes_part");
-  part.place = out.names.claim("place");
-  out.add("const Index " + part.step + " = Index(team.takers);");
-  out.add("const bool " + part.takes_part + " = Index(threadIdx.x) < " + part.step + ";");
-  out.add("const Index " + part.place + " = " + part.takes_part + " ? Index(threadIdx.x) : 0;");
-}
-
 } // namespace
 
 KernelLaunch team_kernel(KernelText &out, const Phase &phase) {
@@ -106,8 +96,10 @@ KernelLaunch team_kernel(KernelText &out, const Phase &phase) {
   const std::map<VarId, std::string> kept = take_kept(out, phase.launch, nest);
   if (splits && !ragged)
     block.part = {open_team_part(out, nest), kept};
-  if (held)
-    open_places(out, *block.part);
+  if (held) {
+    block.part->takes_part = out.names.claim("takes_part");
+    out.add("const bool " + block.part->takes_part + " = team.takes_part();");
+  }
   out.declare_spare(writes, "const bool " + writes + " = threadIdx.x == 0 && blockIdx.x % team.chunks == 0;");
   out.add("const Index items = Index(" + points_text(out.printer, items) + ");"); // derived sizes have 64 bits
   out.add("for (Index item = Index(team.first_row()); item < items; item += Index(team.rows_at_once())) {");

@@ -227,8 +227,6 @@ void Printer::store(const PlanNode &n) {
   std::string statement = place + " = " + text + ";";
   if (n.scatter_add) {
     const bool atomic = parallel && !n.apart;
-    if (atomic && spelling.target() == TargetKind::cuda && bytes_of(var.type) < 4)
-      spelling.helper("atomic_add_small"); // an overload
     if (atomic && is_half(var.type))
       statement = spelling.helper(var.type == Type::bf16 ? "atomic_add_bf16" : "atomic_add_f16") + "(&" + place + ", " +
                   spelling.cast(expression(n.value), value.type, Type::f32).text + ");";

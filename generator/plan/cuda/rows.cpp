@@ -6,6 +6,7 @@
 #include "plan/cuda/blocks.h"
 #include "plan/cuda/packs.h"
 #include "plan/index/access.h"
+#include "plan/index/exprs.h"
 #include "plan/index/ranges.h"
 
 namespace kgen {
@@ -206,18 +207,35 @@ bool stores_packs_apart(const Plan &plan, const PlanNode &loop, const std::vecto
   return all;
 }
 
+// Does it compute with the positions of the loop?
+bool asks_positions(const Plan &plan, const PlanNode &loop) {
+  bool asks = false;
+  for_each_node(loop, [&](const PlanNode &node) {
+    for (ExprId id : expressions_of(node))
+      asks = asks || any_node(plan.kernel, id, [&](const Expr &e) {
+               return e.op == Op::index && e.axis == loop.axis && e.ref == kNone;
+             });
+  });
+  return asks;
+}
+
 } // namespace
 
 int packs_held(const Plan &plan, const Phase &phase) {
   const std::vector<VarId> &kept = phase.launch.kept;
   if (kept.empty())
     return 0;
-  for (const PlanNode &node : items_of(plan, phase).back()->body)
-    if (node.kind == PlanNode::Kind::loop &&
-        (!node.packs || !node.packs->whole || !stores_packs_apart(plan, node, kept)))
+  bool positions = false; // they take registers as another array does
+  for (const PlanNode &node : items_of(plan, phase).back()->body) {
+    if (node.kind != PlanNode::Kind::loop)
+      continue;
+    if (!node.packs || !node.packs->whole || !stores_packs_apart(plan, node, kept))
       return 0;
+    positions = positions || asks_positions(plan, node);
+  }
   constexpr int kPackBytes = 16;
-  return static_cast<int>(plan.decide(Decision::held_bytes)) / kPackBytes / static_cast<int>(kept.size());
+  const int arrays = static_cast<int>(kept.size()) + static_cast<int>(positions);
+  return static_cast<int>(plan.decide(Decision::held_bytes)) / kPackBytes / arrays;
 }
 
 bool is_ragged(const Kernel &kernel, const Nest &nest) {
