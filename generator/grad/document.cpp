@@ -77,16 +77,21 @@ private:
     for (const BatchDecl &batch : spec_.batch)
       axes_.insert(batch.axis);
     for (const TableDecl &table : spec_.tables)
-      if (is_used(table.name) || is_row_start(table.name))
+      if (is_used(table.name) || is_row_start(table.name)) {
         for (const Size &dim : table.dims)
           note_axes(dim);
+        if (table.range)
+          note_axes(*table.range, in_ranges_);
+      }
   }
 
-  void note_axes(const Size &size) {
+  void note_axes(const Size &size) { note_axes(size, axes_); }
+
+  static void note_axes(const Size &size, std::set<std::string> &axes) {
     if (size.op == Size::Op::axis)
-      axes_.insert(size.name);
+      axes.insert(size.name);
     for (const Size &arg : size.args)
-      note_axes(arg);
+      note_axes(arg, axes);
   }
 
   bool is_row_start(const std::string &table) const {
@@ -171,7 +176,8 @@ private:
 
   // Is its declaration one that the backward kernel can keep? What a formula mentions must be there.
   bool keeps(const AxisDecl &axis) const {
-    if (axes_.count(axis.name) == 0 && document_.body.find(axis.name) == std::string::npos)
+    if (axes_.count(axis.name) == 0 && in_ranges_.count(axis.name) == 0 &&
+        document_.body.find(axis.name) == std::string::npos)
       return false;
     if (!axis.equals)
       return true;
@@ -325,7 +331,7 @@ private:
   const Document &document_;
   std::string out_;
   std::vector<const OperandDecl *> arrays_;
-  std::set<std::string> axes_;
+  std::set<std::string> axes_, in_ranges_; // that arrays name; that stand in ranges of tables
 };
 
 } // namespace

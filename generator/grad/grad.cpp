@@ -390,31 +390,48 @@ private:
         add_body_axis(kernel, other, document);
   }
 
-  // An axis that the body goes along and that none of its arrays has: an array of the forward kernel says its size.
+  // An axis that the body goes along, or that the range of a table names, and that no array has that stands: one of the
+  // forward kernel says its size. A table may bring another range along.
   void name_sizes(Document &document) const {
-    const auto has = [](const OperandDecl &operand, const std::string &axis) {
-      return std::any_of(operand.dims.begin(), operand.dims.end(), [&](const DimDecl &dim) {
-        return std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
-      });
-    };
-    const auto stands = [&](const OperandDecl &operand) {
-      const auto &given = document.differentiated;
-      return document.used.count(operand.name) != 0 ||
-             std::find(given.begin(), given.end(), operand.name) != given.end() ||
-             std::any_of(document.outputs.begin(), document.outputs.end(),
-                         [&](const GradientOutput &output) { return output.of == operand.name; });
-    };
-    for (const auto &[axis, size] : document.body_axes) {
-      const OperandDecl *first = nullptr;
-      bool known = size.is_integer() || size != Size::axis(axis);
-      for (const OperandDecl &operand : flat_.operands)
-        if (operand.role != Role::scratch && has(operand, axis)) {
-          known = known || stands(operand);
-          first = first == nullptr ? &operand : first;
-        }
-      if (!known && first != nullptr)
-        document.used.insert(first->name);
+    for (size_t before = document.used.size() + 1; before != document.used.size();) {
+      before = document.used.size();
+      for (const auto &[axis, size] : document.body_axes)
+        if (!size.is_integer() && size == Size::axis(axis))
+          name_size(axis, document);
+      for (const TableDecl &table : flat_.tables)
+        if (table.range && document.used.count(table.name) != 0)
+          any_node(*table.range, [&](const Size &node) {
+            if (node.op == Size::Op::axis && !declares_size(node.name))
+              name_size(node.name, document);
+            return false;
+          });
     }
+  }
+
+  bool declares_size(const std::string &axis) const {
+    return std::any_of(flat_.axes.begin(), flat_.axes.end(), [&](const AxisDecl &decl) {
+      return decl.name == axis && (!decl.fixed.empty() || decl.equals || !decl.ragged.empty());
+    });
+  }
+
+  void name_size(const std::string &axis, Document &document) const {
+    const auto stands = [&](const std::string &name) {
+      const auto &given = document.differentiated;
+      return document.used.count(name) != 0 || std::find(given.begin(), given.end(), name) != given.end() ||
+             std::any_of(document.outputs.begin(), document.outputs.end(),
+                         [&](const GradientOutput &output) { return output.of == name; });
+    };
+    std::vector<std::string> having;
+    for (const OperandDecl &operand : flat_.operands)
+      if (operand.role != Role::scratch && std::any_of(operand.dims.begin(), operand.dims.end(), [&](const DimDecl &dim) {
+            return std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
+          }))
+        having.push_back(operand.name);
+    for (const TableDecl &table : flat_.tables)
+      if (std::find(table.dims.begin(), table.dims.end(), Size::axis(axis)) != table.dims.end())
+        having.push_back(table.name);
+    if (!having.empty() && std::none_of(having.begin(), having.end(), stands))
+      document.used.insert(having.front());
   }
 
   // A local that would be worth saving.

@@ -144,6 +144,8 @@ public:
   NodeId needed_of(NodeId condition, AxisSet lanes, AxisSet ends);
   NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
   NodeId scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive);
+  AxisSet own_axes(NodeId value, NodeId where) const;
+  NodeId without(NodeId condition, const std::function<bool(NodeId)> &part); // what it asks besides such parts
   NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
   NodeId at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places);
 
@@ -232,8 +234,6 @@ private:
   bool is_nothing(NodeId value, NodeId unless); // is it exactly 0 where `unless` does not hold?
   bool find_nothing(NodeId value, NodeId unless);
   bool fails_with(NodeId value, NodeId unless);
-  NodeId without(NodeId condition, const std::function<bool(NodeId)> &part);
-  AxisSet own_axes(NodeId value, NodeId where) const;
 
   std::vector<Axis> axes_;
   std::set<std::string> parameters_;

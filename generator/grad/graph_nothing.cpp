@@ -153,10 +153,10 @@ bool Graph::fails_with(NodeId value, NodeId unless) {
 }
 
 NodeId Graph::without(NodeId condition, const std::function<bool(NodeId)> &part) {
-  if (condition == kNoNode || part(condition))
+  if (condition == kNoNode)
     return kNoNode;
   if (node(condition).kind != Kind::both)
-    return condition;
+    return part(condition) ? kNoNode : condition;
   const std::vector<NodeId> parts = node(condition).args;
   const NodeId first = without(parts[0], part), second = without(parts[1], part);
   return first == parts[0] && second == parts[1] ? condition : both(first, second);

@@ -243,11 +243,13 @@ Text::Piece Text::operation(const Node &n, bool) const {
     const bool floats = kgen::is_floating(comparison ? graph_.node(n.args[0]).type : n.type);
     if (floats && !kgen::is_floating(a.type) && !kgen::is_floating(b.type))
       a = piece(n.args[0], true);
-    // What the other operand makes it anyway.
+    // What the other operand makes it anyway: C++ goes by the longer one, and of two as long by the one without a sign.
     for (const auto &[own, other, node] : {std::tuple(&a, &b, n.args[0]), std::tuple(&b, &a, n.args[1])}) {
       const Node &cast = graph_.node(node);
-      const bool whole = cast.kind == Kind::cast && is_integer(graph_.node(cast.args[0]).type);
-      if (!floats && whole && names_.count(node) == 0 && other->type == cast.type && !shifts)
+      const Type from = cast.kind == Kind::cast ? graph_.node(cast.args[0]).type : Type::f32;
+      const bool wider = is_integer(from) && (bytes_of(from) < bytes_of(cast.type) ||
+                                              (bytes_of(from) == bytes_of(cast.type) && is_unsigned(cast.type)));
+      if (!floats && wider && names_.count(node) == 0 && other->type == cast.type && !shifts)
         *own = piece(cast.args[0]);
     }
     return {within(a, row.binds) + " " + std::string(row.cpp) + " " + within(b, row.binds + 1), row.binds, n.type};

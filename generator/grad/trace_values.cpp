@@ -258,10 +258,14 @@ NodeId Tracer::fold(const Expr &e) {
     if (from == Type::boolean || (is_integer(from) && bytes_of(from) >= 4))
       element = n.args[0];
   }
+  // What a loop or a branch left may differ along fewer axes than the variable that it is in.
+  const AxisSet over = steps_.empty() ? e.reduced : steps_.positions(e.reduced);
+  for (const AxisId axis : (over - graph_.own_axes(element, where)).list())
+    element = graph_.spread(element, axis);
   if (steps_.empty())
-    return graph_.fold(e.monoid, element, e.reduced, where, e.type);
+    return graph_.fold(e.monoid, element, over, where, e.type);
   where = graph_.both(where, steps_.lanes(e.args, e.reduced));
-  NodeId out = graph_.fold(e.monoid, element, steps_.positions(e.reduced), where, e.type);
+  NodeId out = graph_.fold(e.monoid, element, over, where, e.type);
   const AxisId along = e.reduced.list().front();
   if ((e.monoid == Monoid::argmax || e.monoid == Monoid::argmin) && steps_.position(along) != along)
     out = graph_.op(Op::add, {out, steps_.start(along)}, e.type);
@@ -277,7 +281,7 @@ NodeId Tracer::scan(const Expr &e) {
     NodeId nothing = floating ? graph_.number(neutral) : graph_.integer(static_cast<int64_t>(neutral), e.type);
     if (e.scan == ScanKind::max)
       nothing = floating ? graph_.number(-HUGE_VAL) : graph_.integer(bounds_of(e.type).low, e.type);
-    arg = graph_.choose(lanes, arg, nothing);
+    arg = graph_.spread(graph_.choose(lanes, arg, nothing), steps_.position(e.axis));
   }
   return graph_.scan(e.scan, args, steps_.position(e.axis), e.reverse, e.exclusive);
 }

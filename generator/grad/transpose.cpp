@@ -189,13 +189,15 @@ public:
     Transposed out;
     out.slice = slice_;
     out.summed = !open_.empty();
-    const AxisSet differs = graph_.axes(condition) & open_;
-    if (open_.empty())
+    if (open_.empty()) {
       out.part = Part{condition, value};
-    else if (differs.empty())
-      out.part = Part{condition, graph_.sum(value, open_)};
-    else
-      out.part = Part{kNoNode, graph_.sum(value, open_, condition)};
+      return out;
+    }
+    // Where no lanes read the element it is 0, whatever it is multiplied by later.
+    const auto differs = [&](NodeId part) { return !(graph_.axes(part) & open_).empty(); };
+    const NodeId where = graph_.without(condition, [&](NodeId part) { return !differs(part); });
+    const NodeId rest = graph_.without(condition, differs);
+    out.part = Part{where == kNoNode ? rest : graph_.both(rest, graph_.some(open_, where)), graph_.sum(value, open_, where)};
     return out;
   }
 

@@ -73,6 +73,20 @@ CASES = {
         PLANE, "y = 0; at(y, N = 1) = sum(x, N); if (at(x, N = 0) > 0) y = 3;"),
     "counts as places": ([X + 'inputs.c = "i32[N]"\n' + 'outputs.y = "f64[N]"\noutputs.n = "i32[N]"\n'],
                          "n = 0; at(n, N = c) += 1; y = at(x, N = n) * x;"),
+    "bits of a whole number in 32 bits, of a count in 64": (
+        [X + 'outputs.y = "f64[N]"\n'], "y = x * x * bitcast<float>(1065353216 + int(sum(x > 0, N) & 7) * 8388608);"),
+    "a running sum of what is alike along its axis": (PLANE, "y = sum(x * x, N); y = cumsum(y, N) * x;"),
+    "folds of what is alike along their axes": (
+        PLANE, "y = sum(x * x, N); y = x * (min(y, N) + max(y, M, N) + 0.1 * sum(y, N) + mean(y, N));"),
+    "a count of whole numbers that are alike": (
+        [X + 'inputs.k = "f64[M, N]"\noutputs.c = "i32[M, N]"\noutputs.y = "f64[M, N]"\n'],
+        "c = sum(k > 0, N); y = x * k * (sum(c, N) + 1);"),
+    "a size that stands in the range of a table alone": (
+        ['tables.pages = { type = "i32[H, R]", range = "cdiv(M, 3)" }\ntables.count = { type = "i32[H]", range = "R + 1" }\n'
+         'inputs.x = { type = "f64[M]", block = [3], index = ["pages[b][p]"] }\n'
+         'outputs.y = { type = "f64[H]", block = ["squeeze"], index = ["b"] }\nscratch.done = "i64[]"\n'
+         'grid.b = { size = "H", semantics = "parallel" }\ngrid.p = { size = "max(1, count[b])", semantics = "arbitrary" }\n'],
+        "if (first(p)) done = 0; done = min(int64_t(2), done); if (last(p)) y = (inside(x, M = 1) ? at(x, M = 1) : 1) / 2;"),
     "a loop of so many rounds": (WHOLE, "real z = x; for (int t = 0; t < n; ++t) z = sin(z * z + x); y = z;"),
     "a loop of one round more, by two": (
         WHOLE, "real z = x; for (int t = 1; t <= n; t += 2) z = sin(z * z * t + x); y = z;"),

@@ -61,6 +61,11 @@ CASES = [
      'inputs.x="f64[M]"\ninputs.s="f64[M]"\ninputs.mask="bool[M, N]"\noutputs.y="f64[M]"\nbody=\'y = sum(x / s, N, where(mask));\'',
      {"x": [1, 2], "s": [0, 2], "mask": np.array([[False, False], [True, True]]), "d_y": [1, 4]},
      {"d_x": [0, 4], "d_s": [0, -4]}),
+    ("the least of elements and their neighbours, of which a mask keeps none",
+     'inputs.x="f64[M, N]"\ninputs.mask="bool[M, N]"\noutputs.y="f64[M]"\n'
+     "body='y = min(x + at(x, N = (N * 3 + 1) % size(N)), N, where(mask));'",
+     {"x": [[1, 2, 3, 4], [3, 5, 6, 7]], "mask": np.array([[False] * 4, [True, False, False, False]]), "d_y": [1, 10]},
+     {"d_x": [[0] * 4, [10, 10, 0, 0]]}),
     ("as many lanes as an empty row has, by a quotient by their sum",
      'axes.N = { ragged = "start", over = "B" }\ntables.start="i64[B + 1]"\ninputs.x="f64[B, N]"\ninputs.q="f64[B]"\noutputs.y="f64[B]"\n'
      "body='y = sum((q + x) / sum(x, N), N);'",

@@ -1,4 +1,4 @@
-"""kgen takes at most 2 s of processor time for each shipped backward spec: they have the most statements.
+"""kgen takes at most 4 s of processor time for each shipped backward spec: they have the most statements.
 
     tests/tools/time_of_specs.py KGEN
 """
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT = 2.0  # an idle machine takes a third of it for the longest
+LIMIT = 4.0  # the longest takes 0.7 s on a fast machine, 2.3 s on a slow one
 
 
 def processor_time(kgen, spec, folder):
