@@ -16,6 +16,15 @@ std::string quoted(const std::string &text) {
   return out + "\"";
 }
 
+// As a word of its own.
+bool mentions_word(const std::string &text, const std::string &name) {
+  const auto in_word = [&](size_t at) { return at < text.size() && is_word(text[at]); };
+  for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size()))
+      return true;
+  return false;
+}
+
 class Writer {
 public:
   Writer(const Spec &spec, const Document &document) : spec_(spec), document_(document) {}
@@ -96,7 +105,7 @@ private:
 
   bool is_row_start(const std::string &table) const {
     return std::any_of(spec_.axes.begin(), spec_.axes.end(),
-                       [&](const AxisDecl &axis) { return axis.ragged == table && axes_.count(axis.name) != 0; });
+                       [&](const AxisDecl &axis) { return axis.ragged == table && keeps(axis); });
   }
 
   void types() {
@@ -152,20 +161,10 @@ private:
     return false;
   }
 
-  // As a word of its own.
-  bool functions_mention(const std::string &name) const {
-    const std::string &text = document_.functions;
-    const auto in_word = [&](size_t at) { return at < text.size() && is_word(text[at]); };
-    for (size_t at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
-      if ((at == 0 || !in_word(at - 1)) && !in_word(at + name.size()))
-        return true;
-    return false;
-  }
-
   void params() {
     for (const Param &param : spec_.params) {
       if (document_.params.count(param.name) == 0 && !is_used(param.name) && !sizes_need(param.name) &&
-          !functions_mention(param.name))
+          !mentions_word(document_.functions, param.name))
         continue;
       std::vector<std::string> values;
       for (const ParamValue &value : param.choices)
@@ -176,8 +175,7 @@ private:
 
   // Is its declaration one that the backward kernel can keep? What a formula mentions must be there.
   bool keeps(const AxisDecl &axis) const {
-    if (axes_.count(axis.name) == 0 && in_ranges_.count(axis.name) == 0 &&
-        document_.body.find(axis.name) == std::string::npos)
+    if (axes_.count(axis.name) == 0 && in_ranges_.count(axis.name) == 0 && !mentions_word(document_.body, axis.name))
       return false;
     if (!axis.equals)
       return true;

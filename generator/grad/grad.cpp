@@ -368,6 +368,8 @@ private:
     for (AxisId axis = 0; axis < static_cast<AxisId>(kernel->axes.size()); ++axis)
       if (program.axes.contains(axis) && kernel->axes[axis].ragged == kNone)
         add_body_axis(*kernel, kernel->axes[axis], document);
+      else if (program.axes.contains(axis))
+        name_size(kernel->axes[axis].name, document);
     name_sizes(document);
     for (const std::string &name : forward.written_over)
       if (document.used.count(name) != 0) {
@@ -423,7 +425,8 @@ private:
     };
     std::vector<std::string> having;
     for (const OperandDecl &operand : flat_.operands)
-      if (operand.role != Role::scratch && std::any_of(operand.dims.begin(), operand.dims.end(), [&](const DimDecl &dim) {
+      if (operand.role != Role::scratch &&
+          std::any_of(operand.dims.begin(), operand.dims.end(), [&](const DimDecl &dim) {
             return std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
           }))
         having.push_back(operand.name);

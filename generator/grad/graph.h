@@ -145,6 +145,7 @@ public:
   NodeId fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Type type);
   NodeId scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive);
   AxisSet own_axes(NodeId value, NodeId where) const;
+  bool asks(NodeId condition, NodeId part) const; // is it that part, or does it ask that as well?
   NodeId without(NodeId condition, const std::function<bool(NodeId)> &part); // what it asks besides such parts
   NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
   NodeId at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places);
@@ -225,7 +226,6 @@ private:
   AxisSet closed(AxisSet axes) const;
   AxisSet axes_of(const Node &node) const;
   bool may_fail(const Node &node) const;
-  bool asks(NodeId condition, NodeId part) const;
   bool says_some(NodeId condition, NodeId some) const;
   bool is_some(NodeId condition) const;
   bool is_any(NodeId condition) const;

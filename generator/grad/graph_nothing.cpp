@@ -43,7 +43,6 @@ bool Graph::may_fail(const Node &n) const {
   return out || std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return node(arg).may_fail; });
 }
 
-// Is it that part, or does it ask that as well?
 bool Graph::asks(NodeId condition, NodeId part) const {
   const Node &n = node(condition);
   return condition == part || (n.kind == Kind::both && (asks(n.args[0], part) || asks(n.args[1], part)));

@@ -47,7 +47,8 @@ public:
     for (const Root &root : roots) {
       visit(root.value);
       if (root.condition != kNoNode) {
-        name_elsewhere(root.value);
+        std::set<NodeId> seen;
+        name_elsewhere(root.value, graph_.axes(root.condition), seen);
         visit(root.condition);
       }
       for (const auto &[axis, place] : root.places)
@@ -158,14 +159,15 @@ private:
   }
 
   // What goes over other lanes is no matter of a condition.
-  void name_elsewhere(NodeId id) {
-    if (!elsewhere_.insert(id).second)
+  void name_elsewhere(NodeId id, AxisSet asked, std::set<NodeId> &seen) {
+    if (!seen.insert(id).second)
       return;
     const Node &n = graph_.node(id);
-    if (n.kind == Kind::scan || (n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand))
+    if (n.kind == Kind::scan || (n.kind == Kind::at && graph_.node(n.args[0]).kind != Kind::operand) ||
+        !(n.reduced & asked).empty())
       needs_name_.insert(id);
     for (NodeId arg : n.args)
-      name_elsewhere(arg);
+      name_elsewhere(arg, asked, seen);
   }
 
   void name_scans(NodeId id) {
@@ -540,7 +542,7 @@ private:
   Program out_;
   std::map<NodeId, int> uses_;
   std::set<NodeId> needs_name_, named_;
-  std::set<NodeId> elsewhere_, scans_; // looked at
+  std::set<NodeId> scans_; // looked at
   Absent absent_;
   std::map<NodeId, std::string> names_;
   std::map<int, LoopText> loops_;

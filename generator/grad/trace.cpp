@@ -146,8 +146,8 @@ void Tracer::assign_plain(const Stmt &stmt, const Var &var) {
   if (var.kind == Var::Kind::output && graph_.is_floating(value))
     write_over_stores(stmt);
   held_[stmt.target] = value;
-  if (var.kind == Var::Kind::scratch && !steps_.empty())
-    if (const NodeId lanes = steps_.lanes({stmt.value}, var.axes); lanes != kNoNode)
+  if (var.kind != Var::Kind::local)
+    if (const NodeId lanes = lanes_of(stmt, var.axes); lanes != kNoNode)
       held_[stmt.target] = graph_.choose(lanes, value, before);
   graph_.know_product(value);
   note_name(value, var, stmt.place);

@@ -23,6 +23,8 @@ void Tracer::branch(const Stmt &stmt) {
   }
   const Leaving outer = std::exchange(leaving_, {});
   Leaving first;
+  if (!stmt.axes.empty())
+    conditions_around_.push_back(stmt.value);
   under(
       condition, stmt.place,
       [&] {
@@ -33,6 +35,8 @@ void Tracer::branch(const Stmt &stmt) {
         statements(stmt.otherwise);
         leaving_ = take_leaving();
       });
+  if (!stmt.axes.empty())
+    conditions_around_.pop_back();
   // Lanes that have left the loop, or this round of it.
   const NodeId other = graph_.no(condition);
   Leaving joined;

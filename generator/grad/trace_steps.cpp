@@ -156,6 +156,19 @@ NodeId Tracer::carried(VarId v) {
   return carried_[v] = out;
 }
 
+// Those that all have which it reads and which the conditions around it ask, beside those of its target's window.
+NodeId Tracer::lanes_of(const Stmt &stmt, AxisSet axes) {
+  if (steps_.empty())
+    return kNoNode;
+  std::vector<ExprId> touched = conditions_around_;
+  touched.push_back(stmt.value);
+  for (const Coordinate &coordinate : stmt.coords)
+    touched.push_back(coordinate.value);
+  const NodeId own = steps_.window_lanes(stmt.target);
+  return graph_.without(steps_.lanes(touched, axes),
+                        [&](NodeId part) { return own != kNoNode && graph_.asks(own, part); });
+}
+
 void Tracer::window_store(const Stmt &stmt, Store &store) {
   if (!store.adds && !steps_.still(stmt.target).empty())
     return trouble_.refuse("a write at other places that later steps may repeat", stmt.place,

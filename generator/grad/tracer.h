@@ -77,6 +77,7 @@ private:
   // What is read again: an element holds what the lane stores whose place it is.
   void hold_store(const Stmt &stmt, const Store &store);
   NodeId plus(NodeId a, NodeId b);
+  NodeId lanes_of(const Stmt &stmt, AxisSet axes); // kNoNode: all of the window
   // Within its window.
   void window_store(const Stmt &stmt, Store &store);
   // Where a place along an axis lies in the block of a step, and whether it does.
@@ -177,6 +178,7 @@ private:
   std::map<VarId, std::map<std::vector<int64_t>, NodeId>> arrays_;
   std::set<VarId> stored_, read_, written_over_;
   NodeId condition_ = kNoNode;
+  std::vector<ExprId> conditions_around_; // that differ from lane to lane
   Place place_;
   int left_ = 0;          // all lanes, by `continue` (1) or `break` (2)
   Leaving leaving_;       // some lanes

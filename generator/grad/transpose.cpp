@@ -197,7 +197,8 @@ public:
     const auto differs = [&](NodeId part) { return !(graph_.axes(part) & open_).empty(); };
     const NodeId where = graph_.without(condition, [&](NodeId part) { return !differs(part); });
     const NodeId rest = graph_.without(condition, differs);
-    out.part = Part{where == kNoNode ? rest : graph_.both(rest, graph_.some(open_, where)), graph_.sum(value, open_, where)};
+    out.part =
+        Part{where == kNoNode ? rest : graph_.both(rest, graph_.some(open_, where)), graph_.sum(value, open_, where)};
     return out;
   }
 

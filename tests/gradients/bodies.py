@@ -16,6 +16,18 @@ X = 'inputs.x = "f64[N]"\n'
 PLANE = ['inputs.x = "f64[M, N]"\noutputs.y = "f64[M, N]"\n']
 WHOLE = ("params.n = 3\n", "params.n = [2, 5]\n")
 ANY = (*WHOLE, "params.n = 0.75\n")
+# Blocks that a table picks: the last one may go beyond its array.
+PICKED = ['tables.pick = { type = "i32[R]", range = "cdiv(N, 4)" }\n'
+          'inputs.x = { type = "f64[Pos=N, K]", block = [4, "whole"], index = ["pick[i]", 0] }\n'
+          'inputs.h = { type = "f64[Pos=4 * R, K]", block = [4, "whole"], index = ["i", 0] }\n'
+          'outputs.y = { type = "f64[Pos=4 * R, K]", block = [4, "whole"], index = ["i", 0], partial = true }\n'
+          'grid.i = { size = "R" }\n']
+PAGED = ['tables.pages = { type = "i32[H, R]", range = "cdiv(M, 4)" }\ntables.count = { type = "i32[H]", range = "R + 1" }\n'
+         'inputs.x = { type = "f64[M]", block = [4], index = ["pages[b][p]"] }\n'
+         'outputs.y = { type = "f64[H]", block = ["squeeze"], index = ["b"] }\nscratch.most = "f64[]"\n'
+         'grid.b = { size = "H", semantics = "parallel" }\ngrid.p = { size = "max(1, count[b])", semantics = "arbitrary" }\n']
+RAGGED = ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.id = "i32[R, C]"\n'
+          'inputs.x = "f64[R, N]"\noutputs.y = "f64[R, N]"\n']
 
 # name: what comes before the body, one or several; body
 CASES = {
@@ -81,6 +93,12 @@ CASES = {
     "a count of whole numbers that are alike": (
         [X + 'inputs.k = "f64[M, N]"\noutputs.c = "i32[M, N]"\noutputs.y = "f64[M, N]"\n'],
         "c = sum(k > 0, N); y = x * k * (sum(c, N) + 1);"),
+    "lanes of a picked block": (PICKED, "y = x + 2 * h * h;"),
+    "lanes that a condition asks in a picked block": (PICKED, "if (x > 0) y = h * h; else y = 3 * h;"),
+    "lanes of a picked block, over what all have": (PICKED, "y = h * h; y = max(y * h, x); if (h > x) y *= h;"),
+    "the greatest of pages": (
+        PAGED, "if (first(p)) most = -inf; most = max(most, max(x, M)); if (last(p)) y = most;"),
+    "rows of different lengths that no floating array has": (RAGGED, "y = x * x * sum(x + index(C) % 3, C);"),
     "a size that stands in the range of a table alone": (
         ['tables.pages = { type = "i32[H, R]", range = "cdiv(M, 3)" }\ntables.count = { type = "i32[H]", range = "R + 1" }\n'
          'inputs.x = { type = "f64[M]", block = [3], index = ["pages[b][p]"] }\n'
