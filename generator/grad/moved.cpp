@@ -13,7 +13,7 @@ namespace {
 class Moving {
 public:
   Moving(Graph &graph, const std::map<AxisId, NodeId> &places, const std::map<NodeId, NodeId> &known)
-      : graph_(graph), places_(places), done_(known) {
+      : graph_(graph), places_(places), known_(known), done_(known) {
     for (const auto &[axis, place] : places)
       asked_ |= AxisSet::of(axis);
   }
@@ -27,6 +27,18 @@ public:
   }
 
 private:
+  // The arguments of a fold: in its own lanes, what is known of others is not so.
+  std::vector<NodeId> within(const Node &fold) {
+    std::map<NodeId, NodeId> known = known_;
+    std::erase_if(known, [&](const auto &entry) { return !(graph_.axes(entry.first) & fold.reduced).empty(); });
+    std::vector<NodeId> out;
+    Moving apart(graph_, places_, known);
+    Moving &here = known.size() == known_.size() ? *this : apart;
+    for (NodeId arg : fold.args)
+      out.push_back(here.of(arg));
+    return out;
+  }
+
   NodeId anew(NodeId id) {
     const Node n = graph_.node(id);
     auto there = [&](NodeId base) {
@@ -52,9 +64,7 @@ private:
         mentioned |= graph_.axes(place) | AxisSet::of(axis);
       if (!(mentioned & n.reduced).empty())
         return there(id); // its own axes would be taken for those
-      std::vector<NodeId> args;
-      for (NodeId arg : n.args)
-        args.push_back(of(arg));
+      const std::vector<NodeId> args = within(n);
       if (std::count(args.begin(), args.end(), kNoNode) != 0)
         return there(id);
       return graph_.fold(n.monoid, args[0], n.reduced, args.size() > 1 ? args[1] : kNoNode, n.type);
@@ -119,6 +129,7 @@ private:
 
   Graph &graph_;
   const std::map<AxisId, NodeId> &places_;
+  const std::map<NodeId, NodeId> &known_;
   std::map<NodeId, NodeId> done_;
   AxisSet asked_;
 };

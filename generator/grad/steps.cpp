@@ -421,6 +421,16 @@ NodeId Steps::lanes(const std::vector<ExprId> &touched, AxisSet axes) {
   return out;
 }
 
+NodeId Steps::lanes_of_all(const std::vector<ExprId> &touched, AxisSet axes) {
+  std::set<NodeId> conditions;
+  bool touches = false;
+  for (AxisId axis : axes.list())
+    for (ExprId id : touched)
+      if (position(axis) != axis)
+        touch(id, axis, conditions, touches);
+  return all(conditions);
+}
+
 NodeId Steps::window_lanes(VarId id) {
   const Var &var = kernel_.vars[id];
   NodeId out = kNoNode;

@@ -50,6 +50,7 @@ public:
   // The positions along an axis that all have which an expression touches; kNoNode: all of the block.
   NodeId lanes(std::vector<ExprId> touched, AxisId axis);
   NodeId lanes(const std::vector<ExprId> &touched, AxisSet axes);
+  NodeId lanes_of_all(const std::vector<ExprId> &touched, AxisSet axes); // where something is touched
   NodeId window_lanes(VarId var);
   NodeId known_lanes(VarId local, AxisId axis); // of a local
 

@@ -249,23 +249,30 @@ NodeId Tracer::inside(const Expr &e) {
   return n.places.empty() ? graph_.truth(true) : graph_.intern(n);
 }
 
+// Without a conversion that goes without saying.
+NodeId Tracer::accumulated(NodeId element) const {
+  const Node &n = graph_.node(element);
+  const bool converts = n.kind == Kind::cast && !kgen::is_floating(n.type);
+  return converts && accumulator_of(graph_.node(n.args[0]).type) == n.type ? n.args[0] : element;
+}
+
 NodeId Tracer::fold(const Expr &e) {
   NodeId element = value(e.args[0]), where = e.args.size() > 1 ? value(e.args[1]) : kNoNode;
-  // What a sum of truth values or whole numbers is accumulated in goes without saying.
-  const Node &n = graph_.node(element);
-  if (n.kind == Kind::cast && !kgen::is_floating(n.type) && bytes_of(n.type) == 8) {
-    const Type from = graph_.node(n.args[0]).type;
-    if (from == Type::boolean || (is_integer(from) && bytes_of(from) >= 4))
-      element = n.args[0];
-  }
+  const bool adds = is_integer(e.type) && (e.monoid == Monoid::sum || e.monoid == Monoid::product);
+  if (adds)
+    element = accumulated(element);
+  const Type type = adds ? accumulator_of(graph_.node(element).type) : e.type;
   // What a loop or a branch left may differ along fewer axes than the variable that it is in.
   const AxisSet over = steps_.empty() ? e.reduced : steps_.positions(e.reduced);
   for (const AxisId axis : (over - graph_.own_axes(element, where)).list())
     element = graph_.spread(element, axis);
+  if (!steps_.empty())
+    where = graph_.both(where, steps_.lanes(e.args, e.reduced));
+  NodeId out = graph_.fold(e.monoid, element, over, where, type);
+  if (adds)
+    return cast_to(out, e.type); // fewer bits wrap to the same
   if (steps_.empty())
-    return graph_.fold(e.monoid, element, over, where, e.type);
-  where = graph_.both(where, steps_.lanes(e.args, e.reduced));
-  NodeId out = graph_.fold(e.monoid, element, over, where, e.type);
+    return out;
   const AxisId along = e.reduced.list().front();
   if ((e.monoid == Monoid::argmax || e.monoid == Monoid::argmin) && steps_.position(along) != along)
     out = graph_.op(Op::add, {out, steps_.start(along)}, e.type);
@@ -275,15 +282,19 @@ NodeId Tracer::fold(const Expr &e) {
 NodeId Tracer::scan(const Expr &e) {
   std::vector<NodeId> args = values(e.args);
   const NodeId lanes = steps_.empty() ? kNoNode : steps_.lanes(e.args, e.axis);
+  const bool adds = is_integer(e.type) && e.scan != ScanKind::max;
   for (NodeId &arg : args) {
+    arg = adds ? accumulated(arg) : arg;
     const bool floating = graph_.is_floating(arg);
     const double neutral = e.scan == ScanKind::product ? 1 : 0;
-    NodeId nothing = floating ? graph_.number(neutral) : graph_.integer(static_cast<int64_t>(neutral), e.type);
+    NodeId nothing =
+        floating ? graph_.number(neutral) : graph_.integer(static_cast<int64_t>(neutral), graph_.node(arg).type);
     if (e.scan == ScanKind::max)
       nothing = floating ? graph_.number(-HUGE_VAL) : graph_.integer(bounds_of(e.type).low, e.type);
     arg = graph_.spread(graph_.choose(lanes, arg, nothing), steps_.position(e.axis));
   }
-  return graph_.scan(e.scan, args, steps_.position(e.axis), e.reverse, e.exclusive);
+  const NodeId out = graph_.scan(e.scan, args, steps_.position(e.axis), e.reverse, e.exclusive);
+  return adds ? cast_to(out, e.type) : out;
 }
 
 } // namespace kgen::grad

@@ -164,6 +164,7 @@ private:
   // Beyond what it has, a variable is 0.
   NodeId read_held(const Expr &e);
   NodeId inside(const Expr &e);
+  NodeId accumulated(NodeId element) const;
   NodeId fold(const Expr &e);
   // Positions that do not exist leave a scan as it is.
   NodeId scan(const Expr &e);

@@ -87,6 +87,17 @@ CASES = {
                          "n = 0; at(n, N = c) += 1; y = at(x, N = n) * x;"),
     "bits of a whole number in 32 bits, of a count in 64": (
         [X + 'outputs.y = "f64[N]"\n'], "y = x * x * bitcast<float>(1065353216 + int(sum(x > 0, N) & 7) * 8388608);"),
+    "what a loop of a function returns": (
+        [X + 'inputs.w = "f64[I=8]"\noutputs.y = "f64[N]"\nfunctions = \'int steps(int v) { int n = 0; '
+         'for (int i = 0; i < 6; ++i) { if (v == i) return n; if (i % 2 == 1) continue; n += i; } return 7; }\'\n'],
+        "y = x * x * at(w, I = steps(index(N)));"),
+    "sums of bytes beside a number below 0": (
+        [X + 'inputs.u = "u8[N, M]"\ninputs.i = "i16[N, M]"\noutputs.y = "f64[N]"\n'],
+        "int64_t c = -index(N) - 1; y = x; if (sum(u, M) > c) y = 3 * x * x; if (dot(i, u, M) > c) y += sin(x);"
+        " if (sum(cumsum(u, M) > c ? 1 : 0, M) > 0) y *= 2;"),
+    "the least of a block, with elements that it reads twice": (
+        ['axes.M = 1\ninputs.x = "f64[M, N]"\noutputs.y = "f64[]"\ngrid.j = { axis = "N", block = 3 }\n'],
+        "if (first(j)) y = 100; y = min(min(at(x, N = N / 2, M = 0 + j), N), y);"),
     "a running sum of what is alike along its axis": (PLANE, "y = sum(x * x, N); y = cumsum(y, N) * x;"),
     "folds of what is alike along their axes": (
         PLANE, "y = sum(x * x, N); y = x * (min(y, N) + max(y, M, N) + 0.1 * sum(y, N) + mean(y, N));"),
@@ -96,6 +107,7 @@ CASES = {
     "lanes of a picked block": (PICKED, "y = x + 2 * h * h;"),
     "lanes that a condition asks in a picked block": (PICKED, "if (x > 0) y = h * h; else y = 3 * h;"),
     "lanes of a picked block, over what all have": (PICKED, "y = h * h; y = max(y * h, x); if (h > x) y *= h;"),
+    "nothing of a picked block": ([PICKED[0] + 'inputs.w = "f64[K]"\n'], "y = 3 * sin(w);"),
     "the greatest of pages": (
         PAGED, "if (first(p)) most = -inf; most = max(most, max(x, M)); if (last(p)) y = most;"),
     "rows of different lengths that no floating array has": (RAGGED, "y = x * x * sum(x + index(C) % 3, C);"),
