@@ -423,12 +423,13 @@ private:
              std::any_of(document.outputs.begin(), document.outputs.end(),
                          [&](const GradientOutput &output) { return output.of == name; });
     };
+    const auto names = [&](const DimDecl &dim) {
+      return dim.extent ? mentions(*dim.extent, Size::Op::axis, axis)
+                        : std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
+    };
     std::vector<std::string> having;
     for (const OperandDecl &operand : flat_.operands)
-      if (operand.role != Role::scratch &&
-          std::any_of(operand.dims.begin(), operand.dims.end(), [&](const DimDecl &dim) {
-            return std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
-          }))
+      if (operand.role != Role::scratch && std::any_of(operand.dims.begin(), operand.dims.end(), names))
         having.push_back(operand.name);
     for (const TableDecl &table : flat_.tables)
       if (std::find(table.dims.begin(), table.dims.end(), Size::axis(axis)) != table.dims.end())

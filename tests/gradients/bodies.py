@@ -108,6 +108,11 @@ CASES = {
     "lanes that a condition asks in a picked block": (PICKED, "if (x > 0) y = h * h; else y = 3 * h;"),
     "lanes of a picked block, over what all have": (PICKED, "y = h * h; y = max(y * h, x); if (h > x) y *= h;"),
     "nothing of a picked block": ([PICKED[0] + 'inputs.w = "f64[K]"\n'], "y = 3 * sin(w);"),
+    "a size that an array says of which lanes alone are asked": (
+        ['tables.pick = { type = "i32[M]", range = "R / 3" }\n'
+         'inputs.a = { type = "u8[Pos=R, H]", block = [3, "whole"], index = ["pick[i]", 0] }\n'
+         'outputs.y = { type = "f64[Pos=3 * M, H]", block = [3, "whole"], index = ["i", 0] }\n'
+         'inputs.w = "f64[H]"\ngrid.i = { size = "M" }\n'], "y = a < a ? w : w * w;"),
     "the greatest of pages": (
         PAGED, "if (first(p)) most = -inf; most = max(most, max(x, M)); if (last(p)) y = most;"),
     "rows of different lengths that no floating array has": (RAGGED, "y = x * x * sum(x + index(C) % 3, C);"),
