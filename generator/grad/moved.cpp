@@ -30,7 +30,9 @@ private:
   // The arguments of a fold: in its own lanes, what is known of others is not so.
   std::vector<NodeId> within(const Node &fold) {
     std::map<NodeId, NodeId> known = known_;
-    std::erase_if(known, [&](const auto &entry) { return !(graph_.axes(entry.first) & fold.reduced).empty(); });
+    std::erase_if(known, [&](const auto &entry) {
+      return !((graph_.axes(entry.first) | graph_.axes(entry.second)) & fold.reduced).empty();
+    });
     std::vector<NodeId> out;
     Moving apart(graph_, places_, known);
     Moving &here = known.size() == known_.size() ? *this : apart;
