@@ -200,14 +200,14 @@ void Tracer::assign_element(const Stmt &stmt) {
 }
 
 NodeId Tracer::element(const Expr &e) {
-  NodeId out = kNoNode;
+  NodeId out = zero(e.ref);
   const auto elements = elements_of(e.ref, e.args);
   for (auto it = elements.rbegin(); it != elements.rend(); ++it) {
     const auto known = arrays_[e.ref].find(it->first);
     const NodeId value = known == arrays_[e.ref].end() ? zero(e.ref) : known->second;
-    out = out == kNoNode ? value : graph_.choose(it->second, value, out);
+    out = graph_.choose(it->second, value, out); // outside there is 0 to read
   }
-  return out == kNoNode ? zero(e.ref) : out;
+  return out;
 }
 
 NodeId Tracer::plus(NodeId a, NodeId b) {

@@ -19,8 +19,8 @@ if os.environ.get("PYTHONHASHSEED") != "0":  # a seed must mean the same specs e
 import frames  # noqa: E402
 
 FLOATING = {"f64", "f32", "f16", "bf16", "real"}
-# Rounding has slope 0, but numbers so large that they have no fraction grow with their argument.
-ROUNDS = re.compile(r"\b(floor|ceil|round|trunc|round_even)\(")
+# Rounding has slope 0, but numbers so large that they have no fraction grow with their argument; bits jump.
+ROUNDS = re.compile(r"\b(floor|ceil|round|trunc|round_even)\(|bitcast<u?int")
 
 
 def is_floating(text, role):

@@ -91,6 +91,8 @@ CASES = {
         [X + 'inputs.w = "f64[I=8]"\noutputs.y = "f64[N]"\nfunctions = \'int steps(int v) { int n = 0; '
          'for (int i = 0; i < 6; ++i) { if (v == i) return n; if (i % 2 == 1) continue; n += i; } return 7; }\'\n'],
         "y = x * x * at(w, I = steps(index(N)));"),
+    "outside of a local array": (
+        PLANE, "real t[2]; t[0] = x * x; t[1] = sin(x); y = x * t[index(N) % 3] + t[5 - index(N)];"),
     "sums of bytes beside a number below 0": (
         [X + 'inputs.u = "u8[N, M]"\ninputs.i = "i16[N, M]"\noutputs.y = "f64[N]"\n'],
         "int64_t c = -index(N) - 1; y = x; if (sum(u, M) > c) y = 3 * x * x; if (dot(i, u, M) > c) y += sin(x);"
