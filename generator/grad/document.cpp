@@ -90,8 +90,10 @@ private:
         for (const Size &dim : table.dims)
           note_axes(dim);
         if (table.range)
-          note_axes(*table.range, in_ranges_);
+          note_axes(*table.range, in_formulas_);
       }
+    for (const auto &[name, size] : document_.made_axes)
+      note_axes(size, in_formulas_);
   }
 
   void note_axes(const Size &size) { note_axes(size, axes_); }
@@ -175,7 +177,7 @@ private:
 
   // Is its declaration one that the backward kernel can keep? What a formula mentions must be there.
   bool keeps(const AxisDecl &axis) const {
-    if (axes_.count(axis.name) == 0 && in_ranges_.count(axis.name) == 0 && !mentions_word(document_.body, axis.name))
+    if (axes_.count(axis.name) == 0 && in_formulas_.count(axis.name) == 0 && !mentions_word(document_.body, axis.name))
       return false;
     if (!axis.equals)
       return true;
@@ -329,7 +331,7 @@ private:
   const Document &document_;
   std::string out_;
   std::vector<const OperandDecl *> arrays_;
-  std::set<std::string> axes_, in_ranges_; // that arrays name; that stand in ranges of tables
+  std::set<std::string> axes_, in_formulas_; // that arrays name; that ranges and other axes name
 };
 
 } // namespace

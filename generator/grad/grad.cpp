@@ -392,22 +392,28 @@ private:
         add_body_axis(kernel, other, document);
   }
 
-  // An axis that the body goes along, or that the range of a table names, and that no array has that stands: one of the
-  // forward kernel says its size. A table may bring another range along.
+  // An axis that the body goes along, or that the range of a table or the size of another axis names, and that no array
+  // has that stands: one of the forward kernel says its size. A table may bring another range along.
   void name_sizes(Document &document) const {
     for (size_t before = document.used.size() + 1; before != document.used.size();) {
       before = document.used.size();
       for (const auto &[axis, size] : document.body_axes)
         if (!size.is_integer() && size == Size::axis(axis))
           name_size(axis, document);
+      for (const auto &[axis, size] : document.made_axes)
+        name_sizes_in(size, document);
       for (const TableDecl &table : flat_.tables)
         if (table.range && document.used.count(table.name) != 0)
-          any_node(*table.range, [&](const Size &node) {
-            if (node.op == Size::Op::axis && !declares_size(node.name))
-              name_size(node.name, document);
-            return false;
-          });
+          name_sizes_in(*table.range, document);
     }
+  }
+
+  void name_sizes_in(const Size &formula, Document &document) const {
+    any_node(formula, [&](const Size &node) {
+      if (node.op == Size::Op::axis && !declares_size(node.name))
+        name_size(node.name, document);
+      return false;
+    });
   }
 
   bool declares_size(const std::string &axis) const {

@@ -316,6 +316,12 @@ Text::Piece Text::product(const Node &n, double sign) const {
     pieces.push_back(alone ? piece(id) : factor(id));
     floats = floats || kgen::is_floating(pieces.back().type);
   }
+  const auto real =
+      std::find_if(pieces.begin(), pieces.end(), [](const Piece &p) { return kgen::is_floating(p.type); });
+  const bool wraps = std::any_of(pieces.begin(), real, [](const Piece &p) { return is_unsigned(p.type); });
+  if (real != pieces.end() &&
+      ((minus && wraps) || real - pieces.begin() > 1)) // or whole numbers would be multiplied first
+    std::rotate(pieces.begin(), real, real + 1);
   if (!floats) // whole numbers would be divided as such
     pieces[0] = number != 1 || above.empty() ? floating(number, true) : piece(above[0].second, true);
   if (minus)

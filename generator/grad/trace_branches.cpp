@@ -13,6 +13,14 @@ using Kind = Node::Kind;
 
 void Tracer::branch(const Stmt &stmt) {
   const NodeId condition = value(stmt.value);
+  const size_t around = conditions_around_.size();
+  if (!stmt.axes.empty())
+    conditions_around_.push_back(stmt.value);
+  branch_by(condition, stmt);
+  conditions_around_.resize(around);
+}
+
+void Tracer::branch_by(NodeId condition, const Stmt &stmt) {
   const Node &n = graph_.node(condition);
   if (n.kind == Kind::number) {
     const Leaving outer = std::exchange(leaving_, {});
@@ -23,8 +31,6 @@ void Tracer::branch(const Stmt &stmt) {
   }
   const Leaving outer = std::exchange(leaving_, {});
   Leaving first;
-  if (!stmt.axes.empty())
-    conditions_around_.push_back(stmt.value);
   under(
       condition, stmt.place,
       [&] {
@@ -35,8 +41,6 @@ void Tracer::branch(const Stmt &stmt) {
         statements(stmt.otherwise);
         leaving_ = take_leaving();
       });
-  if (!stmt.axes.empty())
-    conditions_around_.pop_back();
   // Lanes that have left the loop, or this round of it.
   const NodeId other = graph_.no(condition);
   Leaving joined;

@@ -84,6 +84,7 @@ private:
   NodeId in_block_at(VarId v, AxisId axis, NodeId place);
   NodeId in_block(VarId v, AxisId axis, NodeId place);
   void branch(const Stmt &stmt);
+  void branch_by(NodeId condition, const Stmt &stmt);
   Leaving take_leaving();
   void join_leaving(const Leaving &outer, NodeId condition);
   // What is done where the condition holds, and elsewhere; afterwards each variable is a choice.

@@ -305,8 +305,13 @@ private:
     const Node number = graph_.node(block);
     know(within, graph_.op(Op::rem, {graph_.index(target), size}, Type::i64));
     done_[target] = true;
-    if (number.kind != Kind::index || !open_.contains(number.axis))
-      return require(graph_.compare(Op::eq, wide(graph_, block), quotient));
+    if (number.kind != Kind::index || !open_.contains(number.axis)) {
+      const NodeId known = moved(graph_, block, solved_); // by another place, perhaps
+      failed_ = failed_ || known == kNoNode;
+      if (!failed_)
+        require(graph_.compare(Op::eq, wide(graph_, known), quotient));
+      return;
+    }
     if (!covers(number.axis, within, target))
       require(graph_.compare(Op::lt, quotient, graph_.size_of(number.axis)));
     know(number.axis, quotient);

@@ -93,6 +93,10 @@ CASES = {
         "y = x * x * at(w, I = steps(index(N)));"),
     "outside of a local array": (
         PLANE, "real t[2]; t[0] = x * x; t[1] = sin(x); y = x * t[index(N) % 3] + t[5 - index(N)];"),
+    "two places that say where a step is": (
+        ['grid.i = { axis = "K", block = 2, semantics = "arbitrary" }\n'
+         'grid.j = { axis = "M", block = 1, semantics = "arbitrary" }\ninputs.x = "f64[K, M]"\noutputs.y = "f64[K]"\n'],
+        "if (last(j)) y = at(x, M = 2 * K + 1);"),
     "sums of bytes beside a number below 0": (
         [X + 'inputs.u = "u8[N, M]"\ninputs.i = "i16[N, M]"\noutputs.y = "f64[N]"\n'],
         "int64_t c = -index(N) - 1; y = x; if (sum(u, M) > c) y = 3 * x * x; if (dot(i, u, M) > c) y += sin(x);"
@@ -109,6 +113,11 @@ CASES = {
     "lanes of a picked block": (PICKED, "y = x + 2 * h * h;"),
     "lanes that a condition asks in a picked block": (PICKED, "if (x > 0) y = h * h; else y = 3 * h;"),
     "lanes of a picked block, over what all have": (PICKED, "y = h * h; y = max(y * h, x); if (h > x) y *= h;"),
+    "lanes that a condition asks which is known": (PICKED, "if (x != x) y = h; else y = 3 * h; if (x > x) y = 1;"),
+    "steps over an axis that no floating array has": (
+        ['axes.L = [2, 5]\ninputs.c = "u8[L]"\ninputs.x = "f64[N]"\noutputs.y = "f64[N]"\n'
+         'grid.i = { axis = "N", block = 2, semantics = "parallel" }\n'
+         'grid.j = { axis = "L", block = 2, semantics = "arbitrary" }\n'], "if (first(j)) y = 1; y = y + x * x;"),
     "nothing of a picked block": ([PICKED[0] + 'inputs.w = "f64[K]"\n'], "y = 3 * sin(w);"),
     "a size that an array says of which lanes alone are asked": (
         ['tables.pick = { type = "i32[M]", range = "R / 3" }\n'
@@ -142,6 +151,7 @@ TWICE = {
     "by a negative one": "y = x / -s;",
     "by a square": "y = (m - x) / (s * s);",
     "an exponential": "y = -exp(-(x - m) / s);",
+    "an index under a minus": "y = -(index(B) % 7) * x * x;",
     "signs upon signs": "real d = -x / s; real e = -d; y = d * -(-e) - m;",
 }
 PLANES = "".join(f'inputs.{name} = "f64[{axes}]"\n' for name, axes in (("x", "B, C"), ("m", "C"), ("s", "C"))) + \
