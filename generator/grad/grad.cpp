@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/facts.h"
+#include "grad/arrays_of_sizes.h"
 #include "grad/document.h"
 #include "grad/functions.h"
 #include "grad/program.h"
@@ -369,8 +370,8 @@ private:
       if (program.axes.contains(axis) && kernel->axes[axis].ragged == kNone)
         add_body_axis(*kernel, kernel->axes[axis], document);
       else if (program.axes.contains(axis))
-        name_size(kernel->axes[axis].name, document);
-    name_sizes(document);
+        use_array_along(kernel->axes[axis].name, flat_, document);
+    use_arrays_of_sizes(flat_, document);
     for (const std::string &name : forward.written_over)
       if (document.used.count(name) != 0) {
         std::string output;
@@ -390,58 +391,6 @@ private:
     for (const Axis &other : kernel.axes)
       if (mentions(axis.size, Size::Op::axis, other.name))
         add_body_axis(kernel, other, document);
-  }
-
-  // An axis that the body goes along, or that the range of a table or the size of another axis names, and that no array
-  // has that stands: one of the forward kernel says its size. A table may bring another range along.
-  void name_sizes(Document &document) const {
-    for (size_t before = document.used.size() + 1; before != document.used.size();) {
-      before = document.used.size();
-      for (const auto &[axis, size] : document.body_axes)
-        if (!size.is_integer() && size == Size::axis(axis))
-          name_size(axis, document);
-      for (const auto &[axis, size] : document.made_axes)
-        name_sizes_in(size, document);
-      for (const TableDecl &table : flat_.tables)
-        if (table.range && document.used.count(table.name) != 0)
-          name_sizes_in(*table.range, document);
-    }
-  }
-
-  void name_sizes_in(const Size &formula, Document &document) const {
-    any_node(formula, [&](const Size &node) {
-      if (node.op == Size::Op::axis && !declares_size(node.name))
-        name_size(node.name, document);
-      return false;
-    });
-  }
-
-  bool declares_size(const std::string &axis) const {
-    return std::any_of(flat_.axes.begin(), flat_.axes.end(), [&](const AxisDecl &decl) {
-      return decl.name == axis && (!decl.fixed.empty() || decl.equals || !decl.ragged.empty());
-    });
-  }
-
-  void name_size(const std::string &axis, Document &document) const {
-    const auto stands = [&](const std::string &name) {
-      const auto &given = document.differentiated;
-      return document.used.count(name) != 0 || std::find(given.begin(), given.end(), name) != given.end() ||
-             std::any_of(document.outputs.begin(), document.outputs.end(),
-                         [&](const GradientOutput &output) { return output.of == name; });
-    };
-    const auto names = [&](const DimDecl &dim) {
-      return dim.extent ? mentions(*dim.extent, Size::Op::axis, axis)
-                        : std::find(dim.axes.begin(), dim.axes.end(), axis) != dim.axes.end();
-    };
-    std::vector<std::string> having;
-    for (const OperandDecl &operand : flat_.operands)
-      if (operand.role != Role::scratch && std::any_of(operand.dims.begin(), operand.dims.end(), names))
-        having.push_back(operand.name);
-    for (const TableDecl &table : flat_.tables)
-      if (std::find(table.dims.begin(), table.dims.end(), Size::axis(axis)) != table.dims.end())
-        having.push_back(table.name);
-    if (!having.empty() && std::none_of(having.begin(), having.end(), stands))
-      document.used.insert(having.front());
   }
 
   // A local that would be worth saving.
