@@ -162,8 +162,6 @@ NodeId Tracer::lanes_of(const Stmt &stmt, AxisSet axes) {
     return kNoNode;
   std::vector<ExprId> touched = conditions_around_;
   touched.push_back(stmt.value);
-  if (kernel_.vars[stmt.target].kind == Var::Kind::scratch)
-    return steps_.lanes(touched, axes);
   const NodeId own = steps_.window_lanes(stmt.target);
   return graph_.without(steps_.lanes_of_all(touched, axes),
                         [&](NodeId part) { return own != kNoNode && graph_.asks(own, part); });
