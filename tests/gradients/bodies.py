@@ -151,11 +151,11 @@ TWICE = {
     "by a negative one": "y = x / -s;",
     "by a square": "y = (m - x) / (s * s);",
     "an exponential": "y = -exp(-(x - m) / s);",
-    "an index under a minus": "y = -(index(B) % 7) * x * x;",
+    "numbers without a sign under a minus": "y = -dot(x - m, 1.0f * (u % 7), C);",
     "signs upon signs": "real d = -x / s; real e = -d; y = d * -(-e) - m;",
 }
 PLANES = "".join(f'inputs.{name} = "f64[{axes}]"\n' for name, axes in (("x", "B, C"), ("m", "C"), ("s", "C"))) + \
-    'outputs.y = "f64[B, C]"\n'
+    'inputs.u = "u64[B]"\noutputs.y = "f64[B, C]"\n'
 
 
 def check(before, body, folder, twice=False):
