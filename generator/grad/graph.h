@@ -88,9 +88,6 @@ struct Loop {
   Place place;
 };
 
-// What sums and products of elements of a type are accumulated in, where nothing else is said.
-Type accumulator_of(Type element);
-
 class Graph {
 public:
   explicit Graph(std::vector<Axis> axes, const std::vector<Param> &params = {}) : axes_(std::move(axes)) {

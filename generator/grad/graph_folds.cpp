@@ -187,15 +187,6 @@ NodeId Graph::fold(Monoid monoid, NodeId element, AxisSet over, NodeId where, Ty
   return intern(n);
 }
 
-Type accumulator_of(Type element) {
-  if (kgen::is_floating(element))
-    return element;
-  if (element == Type::boolean)
-    return Type::i64;
-  const bool narrow = bytes_of(element) <= 2;
-  return is_unsigned(element) ? (narrow ? Type::u32 : Type::u64) : (narrow ? Type::i32 : Type::i64);
-}
-
 NodeId Graph::scan(ScanKind kind, std::vector<NodeId> args, AxisId axis, bool reverse, bool exclusive) {
   Node n;
   n.kind = Kind::scan;

@@ -13,6 +13,7 @@ using Kind = Node::Kind;
 Trace Tracer::run() {
   for (const Stmt &stmt : kernel_.statements)
     stores_in(stmt);
+  read_ = reads_of(kernel_, kernel_.statements);
   if (steps_.empty())
     for (VarId v = 0; v < static_cast<VarId>(kernel_.vars.size()); ++v)
       if (read_.count(v) != 0 || kernel_.vars[v].alias != kNone)
@@ -50,24 +51,9 @@ void Tracer::save(VarId v, NodeId value) {
 void Tracer::stores_in(const Stmt &stmt) {
   if (stmt.kind == Stmt::Kind::assign && !stmt.coords.empty())
     stored_.insert(stmt.target);
-  reads_in(stmt.value, stmt.kind == Stmt::Kind::assign && stmt.scatter_add ? stmt.target : kNone);
-  for (const Coordinate &c : stmt.coords)
-    reads_in(c.value, kNone);
   for (const auto *list : {&stmt.body, &stmt.otherwise, &stmt.step})
     for (const Stmt &inner : *list)
       stores_in(inner);
-}
-
-void Tracer::reads_in(ExprId id, VarId but) {
-  if (id == kNone)
-    return;
-  const Expr &e = kernel_.expr(id);
-  if (e.op == Op::read && e.ref != but)
-    read_.insert(e.ref);
-  for (ExprId arg : e.args)
-    reads_in(arg, but);
-  for (const Coordinate &c : e.coords)
-    reads_in(c.value, but);
 }
 
 NodeId Tracer::undefined(Type type) {

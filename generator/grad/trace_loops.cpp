@@ -1,6 +1,5 @@
 // Loops that stay loops: a round is traced once, with what it finds in variables as values of their own.
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "grad/tracer.h"
@@ -29,37 +28,9 @@ bool assigned_in(const Kernel &kernel, const std::vector<Stmt> &list, std::set<V
   return true;
 }
 
-using Reads = std::map<VarId, int>;
-
-void count_reads(const Kernel &kernel, ExprId id, Reads &out) {
-  if (id == kNone)
-    return;
-  const Expr &e = kernel.expr(id);
-  if (e.op == Op::read)
-    ++out[e.ref];
-  for (ExprId arg : e.args)
-    count_reads(kernel, arg, out);
-  for (const Coordinate &c : e.coords)
-    count_reads(kernel, c.value, out);
-}
-
-void count_reads(const Kernel &kernel, const std::vector<Stmt> &list, Reads &out) {
-  for (const Stmt &stmt : list) {
-    count_reads(kernel, stmt.value, out);
-    for (ExprId index : stmt.indices)
-      count_reads(kernel, index, out);
-    for (const Coordinate &c : stmt.coords)
-      count_reads(kernel, c.value, out);
-    for (const auto *inner : {&stmt.body, &stmt.otherwise, &stmt.step})
-      count_reads(kernel, *inner, out);
-  }
-}
-
 // The variables without a value that a loop's rounds give one to, which is read behind it.
 std::set<VarId> begun_in(const Kernel &kernel, const Stmt &loop, const std::set<VarId> &assigned) {
-  Reads all, own;
-  count_reads(kernel, kernel.statements, all);
-  count_reads(kernel, {loop}, own);
+  Reads all = reads_of(kernel, kernel.statements), own = reads_of(kernel, {loop});
   std::set<VarId> out;
   for (VarId v : assigned)
     if (all[v] != own[v])

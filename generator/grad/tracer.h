@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "grad/reads.h"
 #include "grad/trace.h"
 #include "grad/transpose.h"
 
@@ -47,8 +48,6 @@ private:
   bool holds_others(NodeId id, NodeId own);
   NodeId carried(VarId v);
   void stores_in(const Stmt &stmt);
-  // Outputs that the body reads.
-  void reads_in(ExprId id, VarId but);
   NodeId undefined(Type type);
   NodeId unknown(VarId var, const Unknown &why);
   void forget(const std::vector<Stmt> &list, const Unknown &why);
@@ -178,7 +177,8 @@ private:
   Trace out_;
   Held held_;
   std::map<VarId, std::map<std::vector<int64_t>, NodeId>> arrays_;
-  std::set<VarId> stored_, read_, written_over_;
+  std::set<VarId> stored_, written_over_;
+  Reads read_; // by the body
   NodeId condition_ = kNoNode;
   std::vector<ExprId> conditions_around_; // that differ from lane to lane
   Place place_;

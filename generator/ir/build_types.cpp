@@ -266,14 +266,7 @@ std::optional<Type> Lowering::natural(ExprId id) const {
 
 Type Lowering::sum_accumulator(ExprId element) const {
   Type own = type(element);
-  if (is_floating(own))
-    return own;
-  Type t = natural(element).value_or(own);
-  if (t == Type::boolean)
-    return Type::i64;
-  if (bytes_of(t) <= 2)
-    return is_unsigned(t) ? Type::u32 : Type::i32;
-  return is_unsigned(t) ? Type::u64 : Type::i64;
+  return accumulator_of(is_floating(own) ? own : natural(element).value_or(own));
 }
 
 } // namespace kgen::build

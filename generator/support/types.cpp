@@ -28,4 +28,13 @@ bool is_c_type(std::string_view name) {
   return std::any_of(std::begin(kRows), std::end(kRows), [&](const TypeRow &row) { return row.c_type == name; });
 }
 
+Type accumulator_of(Type element) {
+  if (is_floating(element))
+    return element;
+  if (element == Type::boolean)
+    return Type::i64;
+  const bool narrow = bytes_of(element) <= 2;
+  return is_unsigned(element) ? (narrow ? Type::u32 : Type::u64) : (narrow ? Type::i32 : Type::i64);
+}
+
 } // namespace kgen

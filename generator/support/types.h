@@ -34,4 +34,7 @@ inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16;
 inline bool is_unsigned(Type type) { return type_row(type).kind == TypeKind::unsigned_integer; }
 inline bool is_integer(Type type) { return type_row(type).kind == TypeKind::signed_integer || is_unsigned(type); }
 
+// What sums and products of elements of a type are accumulated in, where nothing else is said.
+Type accumulator_of(Type element);
+
 } // namespace kgen
