@@ -1,5 +1,6 @@
 """Garbage, giants and broken folders: each ends in a message at its place or in code, with the exit code that the
-commands promise, within 2 seconds of processor time and 1 GB of memory, and with no file half written.
+commands promise, within 5 seconds of processor time and 1 GB of memory, and with no file half written. (A fast machine
+takes 1 second for the worst, a slow and busy one 3; what doubles with each level never ends.)
 
 Giants are rows of a table: what is refused says which message at which line and column; what is legal, if monstrous, is
 generated within the same bounds. Texts that break the parsers alone are in tests/unit/spec_robust_test.cpp and
@@ -18,7 +19,7 @@ import unittest
 
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 OK, BAD_SPEC, BAD_FILES = 0, 2, 4
-MOST_SECONDS, MOST_BYTES, HANGS = 2.0, 1 << 30, 60
+MOST_SECONDS, MOST_BYTES, HANGS = 5.0, 1 << 30, 60
 
 HEAD = 'kernel = "k"\n'
 OPERANDS = 'inputs.x = "f32[N]"\noutputs.y = "f32[N]"\n'

@@ -208,6 +208,13 @@ TEST_CASE("a line of a comment that is too long goes on indented, and the next s
   CHECK(as_comment("  " + word + " " + word) == "//   " + word + " " + word + "\n"); // code
 }
 
+TEST_CASE("blocks deeper than a line is wide are laid out by their braces, in time") {
+  const std::string text = nested(150, "if (first) {\n", "y[n] = first > 2.0f ? first : second;\n", "}\n");
+  const std::string out = format_cpp("void f() {\n" + text + "}\n");
+  CHECK(without_spaces(out) == without_spaces("void f() {\n" + text + "}\n"));
+  CHECK(out.find("\n" + std::string(302, ' ') + "y[n] = first > 2.0f ? first : second;\n") != std::string::npos);
+}
+
 TEST_CASE("huge files are laid out by their braces") {
   std::string text = "namespace {\nvoid f(char c) {\nif (c == '{') {\ng(\"{\"); // {\n";
   const std::string call = "call(" + nested(30, "", "", "argument, ") + "last);\n";

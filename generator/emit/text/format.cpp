@@ -41,12 +41,18 @@ std::string with_pragma_macros(const std::string &text) {
 // What clang-format takes about a second for: bytes, and lines whose breaks it must find.
 constexpr size_t kMostLaidOut = 400'000, kMostLongLines = 600;
 
+// Are there so many long lines, or blocks so deep that their lines begin where others end?
 bool is_too_long_to_lay_out(const std::string &text) {
+  if (text.size() > kMostLaidOut)
+    return true;
   std::istringstream in(text);
-  size_t long_lines = 0;
-  for (std::string line; std::getline(in, line);)
+  size_t long_lines = 0, deepest = 0, depth = 0;
+  for (std::string line; std::getline(in, line);) {
     long_lines += line.size() > kColumns;
-  return text.size() > kMostLaidOut || long_lines > kMostLongLines;
+    depth = depth_of_blocks(depth, line);
+    deepest = std::max(deepest, depth);
+  }
+  return long_lines > kMostLongLines || kIndent * deepest > kColumns;
 }
 
 // Macros that stand for whole functions (see c_functions.h): a use of one ends there, without a semicolon.

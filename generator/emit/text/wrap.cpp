@@ -95,17 +95,22 @@ std::string filled(const std::string &line) {
   return out + current;
 }
 
+size_t depth_of_blocks(size_t depth, const std::string &code) {
+  for (char c : code)
+    depth = c == '{' ? depth + 1 : c == '}' && depth > 0 ? depth - 1 : depth;
+  return depth;
+}
+
 std::string plain_layout(const std::string &text) {
   size_t depth = 0;
   return for_lines(text, [&](const std::string &line) {
     if (line.empty() || line[0] == '#')
       return line;
     const std::string code = code_of(line);
-    const size_t indent = 2 * (code[0] == '}' && depth > 0 ? depth - 1 : depth);
+    const size_t indent = kIndent * (code[0] == '}' && depth > 0 ? depth - 1 : depth);
     if (code.rfind("namespace", 0) == 0)
       return line;
-    for (char c : code)
-      depth = c == '{' ? depth + 1 : c == '}' && depth > 0 ? depth - 1 : depth;
+    depth = depth_of_blocks(depth, code);
     return line[0] == ' ' ? line : filled(std::string(indent, ' ') + line);
   });
 }

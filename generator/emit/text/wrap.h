@@ -8,11 +8,15 @@
 namespace kgen {
 
 constexpr size_t kColumns = 110;
+constexpr size_t kIndent = 2; // per block
 
 // A line of C++, broken at spaces, or behind brackets, where it is too long. Lines that go on are indented by four.
 std::string filled(const std::string &line);
 
-// The text with an indent of two per brace; lines that have one keep it.
+// How many blocks are open behind a line of code, `depth` of them before it.
+size_t depth_of_blocks(size_t depth, const std::string &code);
+
+// The text with an indent for each block; lines that have one keep it.
 std::string plain_layout(const std::string &text);
 
 // Stands names in for what is nested too deep in lines that do not fit, and for lines that are far too long; puts both
