@@ -103,8 +103,8 @@ std::optional<std::string> derivative_function(const Spec &spec, const Kernel &k
   Naming naming;
   naming.taken.insert(parameters.begin(), parameters.end());
   const NodeId value = value_of(graph, gradients.of[parameters[by]].whole);
-  const Program program =
-      write_program(spec, graph, forward, gradients, {{"return", {}, value, kNoNode, false}}, naming);
+  const Program program = write_program(spec, graph, forward, gradients, {{"return", {}, value, kNoNode, false}},
+                                        naming, widths_of_function(spec));
   if (program.unknown != kNoNode) {
     const Unknown &why = forward.unknown.at(program.unknown);
     diags.add(DiagId::grad_refused, why.place, {why.what}).help = why.help;

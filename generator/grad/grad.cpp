@@ -350,7 +350,7 @@ private:
       naming.taken.insert(prefix_ + z);
     if (options_.advise && !again && kernel->grid.empty())
       advise(graph, forward, roots, body, bytes_of(variant.real));
-    const Program program = write_program(spec_, graph, forward, gradients, roots, naming);
+    const Program program = write_program(spec_, graph, forward, gradients, roots, naming, widths_of(spec_, prefix_));
     document.body = program.body;
     document.used = program.operands;
     document.renamed = renamed_;

@@ -32,9 +32,10 @@ struct LoopText {
 
 class Writer {
 public:
-  Writer(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients, const Naming &naming)
-      : spec_(spec), graph_(graph), trace_(trace), gradients_(gradients), naming_(naming), taken_(naming.taken),
-        absent_(graph, optional_inputs(spec), named_, trace.saved) {
+  Writer(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients, const Naming &naming,
+         const Widths &widths)
+      : spec_(spec), graph_(graph), trace_(trace), gradients_(gradients), naming_(naming), widths_(widths),
+        taken_(naming.taken), absent_(graph, optional_inputs(spec), named_, trace.saved) {
     for (const body::BuiltinRow &row : body::builtins())
       taken_.insert(std::string(row.name));
     for (const body::LibraryFunction &function : body::library_functions())
@@ -407,7 +408,7 @@ private:
   }
 
   void define(NodeId id, std::string &last) {
-    const Text text(graph_, names_);
+    const Text text(graph_, names_, widths_);
     comment(id, last);
     out_.body +=
         wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + asking(id, text.definition(id)) + ";");
@@ -437,7 +438,7 @@ private:
 
   // What a round hands on: first the variables that no other one reads; of others all are known before any changes.
   void hand_on(const LoopText &text, std::vector<std::string> &lines) {
-    const Text words(graph_, text.names);
+    const Text words(graph_, text.names, widths_);
     std::vector<size_t> others;
     for (size_t v : text.needed) {
       const Loop::Variable &variable = text.loop.variables[v];
@@ -471,7 +472,7 @@ private:
 
   void loop(const LoopText &text, std::string &last) {
     comment(text.loop.variables[*text.needed.begin()].result, last);
-    const Text words(graph_, names_), inner(graph_, text.names);
+    const Text words(graph_, names_, widths_), inner(graph_, text.names, widths_);
     const NodeId count = text.loop.count;
     const std::string rounds = count == kNoNode ? std::to_string(text.loop.rounds) : words.use(count);
     const std::string start = count == kNoNode ? std::to_string(text.loop.rounds - 1) : words.use(one_less(count));
@@ -502,7 +503,7 @@ private:
 
   // A loop stands where its results come in the order of values.
   void statements(const std::vector<Root> &roots) {
-    const Text text(graph_, names_);
+    const Text text(graph_, names_, widths_);
     std::string last;
     auto next = loops_.begin();
     const auto loops_before = [&](NodeId id) {
@@ -538,6 +539,7 @@ private:
   const Trace &trace_;
   const Gradients &gradients_;
   const Naming &naming_;
+  const Widths &widths_;
   std::set<std::string> taken_;
   Program out_;
   std::map<NodeId, int> uses_;
@@ -554,8 +556,8 @@ private:
 } // namespace
 
 Program write_program(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients,
-                      const std::vector<Root> &roots, const Naming &naming) {
-  return Writer(spec, graph, trace, gradients, naming).run(roots);
+                      const std::vector<Root> &roots, const Naming &naming, const Widths &widths) {
+  return Writer(spec, graph, trace, gradients, naming, widths).run(roots);
 }
 
 } // namespace kgen::grad

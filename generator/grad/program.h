@@ -8,6 +8,7 @@
 
 #include "grad/functions.h"
 #include "grad/reverse.h"
+#include "grad/widths.h"
 
 namespace kgen::grad {
 
@@ -37,6 +38,6 @@ struct Naming {
 };
 
 Program write_program(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients,
-                      const std::vector<Root> &roots, const Naming &naming);
+                      const std::vector<Root> &roots, const Naming &naming, const Widths &widths);
 
 } // namespace kgen::grad

@@ -89,6 +89,27 @@ std::string Text::places(const Node &node, size_t first) const {
   return out;
 }
 
+Text::Piece Text::made_real(const Piece &piece) { return {"real(" + piece.text + ")", kName, Type::f32}; }
+
+// What is computed from these is floating: none of them may say so, or only one behind the first two.
+void Text::make_real(std::vector<Piece> &pieces) const {
+  const size_t first = std::min<size_t>(pieces.size(), 2);
+  if (!widths_.doubles || std::any_of(pieces.begin(), pieces.begin() + static_cast<std::ptrdiff_t>(first),
+                                      [&](const Piece &piece) { return says_real(piece); }))
+    return;
+  Piece &one = pieces[first == 2 && pieces[0].literal ? 1 : 0];
+  one = made_real(one);
+}
+
+// A literal that a float does not hold.
+bool Text::rounds(NodeId id) const {
+  const Node &n = graph_.node(id);
+  return n.kind == Kind::number && kgen::is_floating(n.type) && std::isfinite(n.number) &&
+         static_cast<double>(static_cast<float>(n.number)) != n.number;
+}
+
+Text::Piece Text::operand(const Node &n) const { return {n.name, kName, n.type, widths_.narrower.count(n.name) != 0}; }
+
 Text::Piece Text::number(const Node &n, bool floating) const {
   if (n.type == Type::boolean)
     return {n.integer != 0 ? "true" : "false", kName, Type::boolean};
@@ -96,17 +117,17 @@ Text::Piece Text::number(const Node &n, bool floating) const {
     const std::string text =
         n.type == Type::u64 ? std::to_string(static_cast<uint64_t>(n.integer)) + "u" : std::to_string(n.integer);
     const bool wide = n.integer > INT32_MAX || n.integer < INT32_MIN;
-    return {text, n.integer < 0 ? kSign : kName, wide ? n.type : Type::i32};
+    return {text, n.integer < 0 ? kSign : kName, wide ? n.type : Type::i32, true, true};
   }
   if (std::isnan(n.number))
-    return {"nan", kName, Type::f32};
+    return {"nan", kName, Type::f32, true, true};
   if (std::isinf(n.number))
-    return {n.number > 0 ? "inf" : "-inf", n.number > 0 ? kName : kSign, Type::f32};
+    return {n.number > 0 ? "inf" : "-inf", n.number > 0 ? kName : kSign, Type::f32, true, true};
   std::string text = number_text(n.number);
   const bool whole = text.find_first_of(".e") == std::string::npos;
   if (whole && floating)
     text += ".0";
-  return {text, n.number < 0 ? kSign : kName, whole && !floating ? Type::i32 : Type::f32};
+  return {text, n.number < 0 ? kSign : kName, whole && !floating ? Type::i32 : Type::f32, true, true};
 }
 
 Text::Piece Text::floating(double value, bool as_such) const {
@@ -118,15 +139,17 @@ Text::Piece Text::floating(double value, bool as_such) const {
 Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
   const Node &n = graph_.node(id);
   if (const auto name = names_.find(id); name != names_.end() && !defines)
-    return {name->second, kName, n.type};
+    return {name->second, kName, n.type, n.kind == Kind::operand && operand(n).bare};
   switch (n.kind) {
   case Kind::number:
     return number(n, floating);
   case Kind::undefined:
-    return kgen::is_floating(n.type) ? Piece{floating ? "0.0" : "0", kName, floating ? Type::f32 : Type::i32}
-                                     : Piece{n.type == Type::boolean ? "false" : "0", kName, n.type};
+    return kgen::is_floating(n.type)
+               ? Piece{floating ? "0.0" : "0", kName, floating ? Type::f32 : Type::i32, true, true}
+               : Piece{n.type == Type::boolean ? "false" : "0", kName, n.type};
   case Kind::operand:
   case Kind::scalar:
+    return operand(n);
   case Kind::carried:
     return {n.name, kName, n.type};
   case Kind::round:
@@ -151,7 +174,7 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
   case Kind::inside:
     return {"inside(" + n.name + places(n, 0) + ")", kName, Type::boolean};
   case Kind::at:
-    return {"at(" + use(n.args[0]) + places(n, 1) + ")", kName, n.type};
+    return {"at(" + use(n.args[0]) + places(n, 1) + ")", kName, n.type, piece(n.args[0]).bare};
   case Kind::cast: {
     const Piece inner = piece(n.args[0]);
     if (kgen::is_floating(n.type) && !floating)
@@ -170,16 +193,19 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
     return infix("||", n.args[0], n.args[1], kEither, n.type);
   case Kind::fold: {
     Piece out = fold(n);
-    if (floating && !kgen::is_floating(out.type))
-      out = {"real(" + out.text + ")", kName, Type::f32};
-    return out;
+    return floating && !kgen::is_floating(out.type) ? made_real(out) : out;
   }
   case Kind::scan: {
     std::string name(kScans[static_cast<size_t>(n.scan)]);
     name += std::string(n.reverse ? "_reverse" : "") + (n.exclusive ? "_exclusive" : "");
     std::string text = name + "(";
+    std::vector<Piece> pieces;
     for (NodeId arg : n.args)
-      text += piece(arg, kgen::is_floating(n.type)).text + ", ";
+      pieces.push_back(piece(arg, kgen::is_floating(n.type)));
+    if (kgen::is_floating(n.type))
+      make_real(pieces);
+    for (const Piece &piece : pieces)
+      text += piece.text + ", ";
     return {text + graph_.axis(n.axis).name + ")", kName, n.type};
   }
   case Kind::call:
@@ -209,13 +235,18 @@ std::string Text::bits_type(const Node &n) const {
 
 Text::Piece Text::call(const std::string &name, const Node &n, bool floating) const {
   const bool outer = std::exchange(in_coordinate_, false);
-  std::vector<std::string> args;
   const bool one_will_do =
       n.kind == Kind::op && (n.op == Op::max || n.op == Op::min || n.op == Op::clamp) &&
       std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return kgen::is_floating(piece(arg).type); });
+  std::vector<Piece> pieces;
   for (NodeId arg : n.args)
-    args.push_back(piece(arg, floating && !one_will_do).text);
+    pieces.push_back(piece(arg, floating && !one_will_do));
   in_coordinate_ = outer;
+  if (floating && n.kind == Kind::op)
+    make_real(pieces);
+  std::vector<std::string> args;
+  for (const Piece &piece : pieces)
+    args.push_back(piece.text);
   return {name + "(" + join(args, ", ") + ")", kName, n.type};
 }
 
@@ -241,8 +272,12 @@ Text::Piece Text::operation(const Node &n, bool) const {
       a = {type_name(n.type) + "(" + a.text + ")", kName, n.type};
     const bool comparison = n.type == Type::boolean;
     const bool floats = kgen::is_floating(comparison ? graph_.node(n.args[0]).type : n.type);
-    if (floats && !kgen::is_floating(a.type) && !kgen::is_floating(b.type))
+    if (floats && !says_real(a) && !says_real(b) && widths_.doubles) {
+      Piece &one = a.literal ? b : a;
+      one = made_real(one);
+    } else if (floats && !kgen::is_floating(a.type) && !kgen::is_floating(b.type)) {
       a = piece(n.args[0], true);
+    }
     // What the other operand makes it anyway: C++ goes by the longer one, and of two as long by the one without a sign.
     for (const auto &[own, other, node] : {std::tuple(&a, &b, n.args[0]), std::tuple(&b, &a, n.args[1])}) {
       const Node &cast = graph_.node(node);
@@ -264,9 +299,11 @@ Text::Piece Text::choice(const Node &n, bool floating) const {
   const bool is_real = kgen::is_floating(then.type) || kgen::is_floating(otherwise.type);
   if (real && floating && !is_real)
     then = piece(n.args[1], true);
+  if (real && widths_.doubles && !says_real(then) && !says_real(otherwise) && (rounds(n.args[1]) || rounds(n.args[2])))
+    then = made_real(then);
   const Type type = real ? (is_real || floating ? Type::f32 : Type::i32) : n.type;
   return {within(condition, kChoice + 1) + " ? " + within(then, kChoice + 1) + " : " + within(otherwise, kChoice),
-          kChoice, type};
+          kChoice, type, !says_real(then) && !says_real(otherwise)};
 }
 
 // A truth value counts as 1 or 0 beside other factors, as in C++.
@@ -288,80 +325,97 @@ bool Text::take_minus(Piece &piece) {
   return minus;
 }
 
-// d / (2 * s), with the gradients first.
-Text::Piece Text::product(const Node &n, double sign) const {
-  std::vector<std::pair<int, NodeId>> above, below;
-  for (size_t i = 0; i < n.args.size(); ++i)
-    for (int times = 0; times < std::abs(n.powers[i]); ++times)
-      (n.powers[i] > 0 ? above : below).emplace_back(0, n.args[i]);
-  std::stable_sort(above.begin(), above.end(), [&](const auto &a, const auto &b) {
-    auto rank = [&](NodeId id) { return use(id).starts_with("d") && use(id).find("_") < 4 ? 0 : 1; };
-    return rank(a.second) < rank(b.second);
-  });
-  double number = std::fabs(n.number);
-  bool minus = n.number * sign < 0;
-  std::string divided;
+// A third is a division by 3.
+double Text::divisor(double number) {
+  constexpr size_t kShort = 4; // characters that read well as they are: 0.25
   const double turned = 1 / number;
-  if (number != 0.5 && number < 1 && turned == std::floor(turned) && 1 / turned == number && turned < 1e9 &&
-      !above.empty()) {
-    divided = number_text(turned);
-    number = 1;
-  }
-  std::vector<Piece> pieces;
-  if (number != 1 || above.empty())
-    pieces.push_back(floating(number, false));
-  bool floats = !pieces.empty() && kgen::is_floating(pieces[0].type);
-  const bool alone = above.size() == 1;
-  for (const auto &[rank, id] : above) {
-    pieces.push_back(alone ? piece(id) : factor(id));
-    floats = floats || kgen::is_floating(pieces.back().type);
-  }
-  const auto real =
-      std::find_if(pieces.begin(), pieces.end(), [](const Piece &p) { return kgen::is_floating(p.type); });
-  const bool wraps = std::any_of(pieces.begin(), real, [](const Piece &p) { return is_unsigned(p.type); });
-  if (real != pieces.end() &&
-      ((minus && wraps) || real - pieces.begin() > 1)) // or whole numbers would be multiplied first
-    std::rotate(pieces.begin(), real, real + 1);
-  if (!floats) // whole numbers would be divided as such
-    pieces[0] = number != 1 || above.empty() ? floating(number, true) : piece(above[0].second, true);
+  const bool divides = number_text(number).size() > kShort && number < 1 && turned == std::floor(turned) &&
+                       1 / turned == number && turned < 1e9;
+  return divides ? turned : 1;
+}
+
+// The gradients first. What says `real` stands before a second one that does not.
+std::vector<Text::Piece> Text::multiplied(const Node &n, double number, bool minus) const {
+  std::vector<NodeId> factors;
+  for (size_t i = 0; i < n.args.size(); ++i)
+    factors.insert(factors.end(), static_cast<size_t>(std::max(0, n.powers[i])), n.args[i]);
+  std::stable_partition(factors.begin(), factors.end(),
+                        [&](NodeId id) { return use(id).starts_with("d") && use(id).find("_") < 4; });
+  std::vector<Piece> out;
+  if (number != 1 || factors.empty())
+    out.push_back(floating(number, false));
+  for (const NodeId id : factors)
+    out.push_back(factors.size() == 1 ? piece(id) : factor(id));
+  const auto real = std::find_if(out.begin(), out.end(), [&](const Piece &p) { return says_real(p); });
+  const bool wraps = std::any_of(out.begin(), real, [](const Piece &p) { return is_unsigned(p.type); });
+  if (real != out.end() && ((minus && wraps) || real - out.begin() > 1)) // or whole numbers would be multiplied first
+    std::rotate(out.begin(), real, real + 1);
+  const bool floats = std::any_of(out.begin(), out.end(), [](const Piece &p) { return kgen::is_floating(p.type); });
+  if (!floats && !widths_.doubles) // whole numbers would be divided as such
+    out[0] = number != 1 || factors.empty() ? floating(number, true) : piece(factors[0], true);
+  return out;
+}
+
+std::vector<Text::Piece> Text::divided_by(const Node &n, double number) const {
+  std::vector<Piece> out;
+  if (number != 1)
+    out.push_back(floating(number, false));
+  for (size_t i = 0; i < n.args.size(); ++i)
+    for (int times = 0; times < -n.powers[i]; ++times)
+      out.push_back(piece(n.args[i]));
+  if (out.size() > 1 && std::any_of(out.begin(), out.end(), [](const Piece &p) { return kgen::is_floating(p.type); }))
+    make_real(out);
+  return out;
+}
+
+// d / (2 * s)
+Text::Piece Text::product(const Node &n, double sign) const {
+  const bool any_above = std::any_of(n.powers.begin(), n.powers.end(), [](int power) { return power > 0; });
+  const double number = std::fabs(n.number), turned = any_above ? divisor(number) : 1;
+  bool minus = n.number * sign < 0;
+  std::vector<Piece> above = multiplied(n, turned != 1 ? 1 : number, minus), below = divided_by(n, turned);
+  const bool real_below = std::any_of(below.begin(), below.end(), [&](const Piece &p) { return says_real(p); });
+  if (above.size() > 1 || !real_below)
+    make_real(above[0].literal && above.size() == 1 && !below.empty() ? below : above);
   if (minus)
-    minus = !take_minus(pieces[0]);
+    minus = !take_minus(above[0]);
   std::string text = minus ? "-" : "";
-  for (size_t i = 0; i < pieces.size(); ++i)
-    text += (i == 0 ? "" : " * ") + within(pieces[i], i == 0 && minus ? kName : i == 0 ? kProduct : kProduct + 1);
-  std::vector<std::string> under;
-  if (!divided.empty())
-    under.push_back(divided);
-  for (const auto &factor : below)
-    under.push_back(within(piece(factor.second), kProduct + 1));
-  if (under.size() == 1)
-    text += " / " + under[0];
-  if (under.size() > 1)
-    text += " / (" + join(under, " * ") + ")";
-  const bool single = pieces.size() == 1 && under.empty();
-  return {text, single ? kSign : kProduct, Type::f32};
+  for (size_t i = 0; i < above.size(); ++i)
+    text += (i == 0 ? "" : " * ") + within(above[i], i == 0 && minus ? kName : i == 0 ? kProduct : kProduct + 1);
+  std::vector<std::string> divisors;
+  for (const Piece &piece : below)
+    divisors.push_back(within(piece, kProduct + 1));
+  if (divisors.size() == 1)
+    text += " / " + divisors[0];
+  if (divisors.size() > 1)
+    text += " / (" + join(divisors, " * ") + ")";
+  return {text, above.size() == 1 && below.empty() ? kSign : kProduct, Type::f32};
 }
 
 Text::Piece Text::sum(const Node &n) const {
-  std::string text;
-  bool floats = false;
-  for (NodeId arg : n.args)
-    floats = floats || kgen::is_floating(piece(arg).type);
+  const bool floats =
+      std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return kgen::is_floating(piece(arg).type); });
+  std::vector<Piece> pieces;
+  std::vector<bool> minus;
   for (NodeId arg : n.args) {
     const Node &term = graph_.node(arg);
     const bool named = names_.count(arg) != 0;
-    bool minus =
+    const bool taken =
         !named && ((term.kind == Kind::product && term.number < 0) || (term.kind == Kind::number && term.number < 0));
-    Piece piece = minus && term.kind == Kind::product ? product(term, -1)
-                  : minus                             ? floating(-term.number, false)
-                                                      : this->piece(arg, !floats);
-    floats = true;
-    minus = take_minus(piece) != minus;
-    if (text.empty())
-      text = (minus ? "-" : "") + within(piece, minus ? kProduct : kSum);
-    else
-      text += (minus ? " - " : " + ") + within(piece, minus ? kProduct : kSum + 1);
+    pieces.push_back(taken && term.kind == Kind::product ? product(term, -1)
+                     : taken                             ? floating(-term.number, false)
+                                                         : piece(arg, !floats && pieces.empty()));
+    minus.push_back(take_minus(pieces.back()) != taken);
   }
+  make_real(pieces);
+  std::string text;
+  for (size_t i = 0; i < pieces.size(); ++i)
+    text += (i > 0      ? (minus[i] ? " - " : " + ")
+             : minus[i] ? "-"
+                        : "") +
+            within(pieces[i], minus[i] ? kProduct
+                              : i == 0 ? kSum
+                                       : kSum + 1);
   return {text, kSum, Type::f32};
 }
 
@@ -382,6 +436,7 @@ bool Text::factors_of(NodeId id, std::vector<NodeId> &out) const {
 
 Text::Piece Text::fold(const Node &n) const {
   std::string name(kFolds[static_cast<size_t>(n.monoid)]), element;
+  bool bare = false;
   std::vector<NodeId> factors;
   if (n.monoid == Monoid::sum && kgen::is_floating(n.type) && factors_of(n.args[0], factors) && factors.size() > 1 &&
       factors.size() <= 8 && !(factors.size() == 2 && factors[0] == factors[1])) {
@@ -391,16 +446,25 @@ Text::Piece Text::fold(const Node &n) const {
       auto is_gradient = [&](NodeId id) { return use(id).starts_with("d_"); };
       return is_gradient(a) && !is_gradient(b);
     });
+    std::vector<Piece> pieces;
     for (NodeId factor : factors)
-      parts.push_back(piece(factor).text);
+      pieces.push_back(piece(factor));
+    make_real(pieces);
+    for (const Piece &piece : pieces)
+      parts.push_back(piece.text);
     element = join(parts, ", ");
   } else {
-    element = piece(n.args[0], kgen::is_floating(n.type)).text;
+    std::vector<Piece> pieces = {piece(n.args[0], kgen::is_floating(n.type))};
+    const bool exact = n.monoid == Monoid::max || n.monoid == Monoid::min || pieces[0].literal;
+    if (kgen::is_floating(n.type) && !exact)
+      make_real(pieces);
+    bare = exact && pieces[0].bare;
+    element = pieces[0].text;
   }
   std::string text = name + "(" + element + ", " + axes(n.reduced);
   if (n.args.size() > 1)
     text += ", where(" + piece(n.args[1]).text + ")";
-  return {text + ")", kName, n.type};
+  return {text + ")", kName, n.type, bare};
 }
 
 } // namespace kgen::grad

@@ -5,12 +5,14 @@
 #include <string>
 
 #include "grad/graph.h"
+#include "grad/widths.h"
 
 namespace kgen::grad {
 
 class Text {
 public:
-  Text(const Graph &graph, const std::map<NodeId, std::string> &names) : graph_(graph), names_(names) {}
+  Text(const Graph &graph, const std::map<NodeId, std::string> &names, const Widths &widths)
+      : graph_(graph), names_(names), widths_(widths) {}
 
   // A named node as what it is computed from.
   std::string definition(NodeId id) const { return piece(id, false, true).text; }
@@ -23,7 +25,9 @@ private:
   struct Piece {
     std::string text;
     int strength;
-    Type type; // in C++: a whole number as a literal is no floating one
+    Type type;         // in C++: a whole number as a literal is no floating one
+    bool bare = false; // a literal, or an array that may be narrower than `real`
+    bool literal = false;
   };
   Piece piece(NodeId id, bool floating, bool defines) const;
   Piece piece(NodeId id, bool floating = false) const { return piece(id, floating, false); }
@@ -33,8 +37,17 @@ private:
   Piece infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const;
   Piece factor(NodeId id) const;
   static bool take_minus(Piece &piece);
+  static double divisor(double number);
+  std::vector<Piece> multiplied(const Node &n, double number, bool minus) const;
+  std::vector<Piece> divided_by(const Node &n, double number) const;
   Piece product(const Node &n, double sign) const;
   Piece sum(const Node &n) const;
+  // Is it computed in doubles where `real` is double? What is computed from such that are not, is not, either.
+  bool says_real(const Piece &piece) const { return is_floating(piece.type) && !(piece.bare && widths_.doubles); }
+  static Piece made_real(const Piece &piece);
+  void make_real(std::vector<Piece> &pieces) const;
+  bool rounds(NodeId id) const;
+  Piece operand(const Node &n) const;
   std::string bits_type(const Node &n) const;
   Piece choice(const Node &n, bool floating) const;
   Piece fold(const Node &n) const;
@@ -47,6 +60,7 @@ private:
 
   const Graph &graph_;
   const std::map<NodeId, std::string> &names_;
+  const Widths &widths_;
   mutable bool in_coordinate_ = false;
 };
 
