@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 79
+#define KGEN_OPENMP_REVISION 80
 
 #include <cmath>
 #include <cstdint>
@@ -1083,6 +1083,8 @@ constexpr int kLanes8 = kVectorBytes;  // elements of 8 bits in a vector
 template <class T, int N>
 struct VectorOf {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
+  // Anywhere in memory. (By memcpy, g++ 12 stores 1 1 1 1 where it knows that a vector is 1 1 0 0.)
+  typedef T loose __attribute__((vector_size(sizeof(T) * N), aligned(1), may_alias));
 };
 template <size_t kBytes>
 using IntegerOf = std::conditional_t<
@@ -1514,9 +1516,7 @@ inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWor
 }
 template <class T, int N>
 inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
-  typename VectorOf<T, N>::type values;
-  memcpy(&values, from, sizeof values);
-  return values;
+  return *reinterpret_cast<const typename VectorOf<T, N>::loose*>(from);
 }
 template <class T, int N>
 inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
@@ -1574,14 +1574,14 @@ inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
   if constexpr (kBytes >= kLeast) {
-    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
-    const size_t done = bytes & kBytes;
-    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+    using Part = typename VectorOf<char, kBytes>::loose;
+    if ((bytes & kBytes) != 0) *reinterpret_cast<Part*>(to) = *reinterpret_cast<const Part*>(from);
+    copy_bits<kBytes / 2, kLeast>(to + (bytes & kBytes), from + (bytes & kBytes), bytes);
   }
 }
 template <class T, int N>
 inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
-  memcpy(to, &value, sizeof value);
+  *static_cast<typename VectorOf<T, N>::loose*>(to) = value;
 }
 template <class T, int N>
 inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
@@ -1805,9 +1805,9 @@ inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride,
                                                        int64_t stride, std::index_sequence<kRow...> all) {
   constexpr int N = sizeof...(kRow);
   Square<T, N> square;
-  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, sizeof square.rows[kRow]), ...);
+  ((square.rows[kRow] = load_vector(from + int64_t(kRow) * stride, AllLanes<N>())), ...);
   square = turned<N>(square, all);
-  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], sizeof square.rows[kRow]), ...);
+  (store_vector<T>(to + int64_t(kRow) * to_stride, AllLanes<N>(), square.rows[kRow]), ...);
 }
 // A part of an array, its columns as rows that begin `to_stride` elements apart. Long ones go through more
 // pages than what fetches by itself follows: the parts beside them come soon.
@@ -2002,7 +2002,7 @@ struct LaneValues {
 template <class T, int N>
 struct LaneValues<Lanes<T, N>> {
   T values[N];
-  IN_SET LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  IN_SET LaneValues(Lanes<T, N> from) { store_vector<T>(values, AllLanes<N>(), from.v); }
   IN_SET T operator[](int lane) const { return values[lane]; }
 };
 template <int N>

@@ -49,6 +49,7 @@ struct Expr {
   std::string param;     // the parameter that this number is, or that names the function of this call; else empty
   bool weak = false;     // an unsuffixed literal or a float param, or made of such only
   bool implicit = false; // a cast that C++ inserted
+  size_t given = 0;      // of a call: its arguments before those that the function itself has values for
   std::vector<Expr> args;
   Place place;
 };

@@ -244,6 +244,7 @@ Expr Converter::function_call(const clang::CallExpr *e, const clang::FunctionDec
   out.type = made.result;
   for (unsigned i = 0; i < e->getNumArgs() && i < static_cast<unsigned>(made.parameters); ++i) {
     const Local &parameter = made.locals[i];
+    out.given += static_cast<size_t>(!llvm::isa<clang::CXXDefaultArgExpr>(e->getArg(i)));
     if (!parameter.is_axis) {
       out.args.push_back(cast(value(e->getArg(i)), parameter.type, true));
       continue;

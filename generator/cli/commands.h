@@ -4,6 +4,7 @@
 
 #include "cli/compile.h"
 #include "cli/options.h"
+#include "ir/interpret.h"
 
 namespace kgen {
 
@@ -33,6 +34,8 @@ int report(const Diagnostics &diags, const Options &options);
 void remark(const std::string &text, const Options &options);
 // The --size of the command line. Empty, or what is wrong with them.
 std::string given_sizes(const Options &options, const Kernel &kernel, std::map<std::string, int64_t> &sizes);
+// Its --scalar. Empty, or what is wrong with them.
+std::string given_scalars(const Options &options, const Kernel &kernel, RunInput &input);
 // One spec from its path, through the pipeline.
 std::optional<Compiled> compile_file(const std::string &path, const CompileOptions &options, Diagnostics &diags);
 

@@ -198,7 +198,7 @@ private:
       return true;
     if (var.alias != kNone && input_.arrays.count(kernel_.vars[var.alias].name))
       return true;
-    if (var.optional && !options_.optional_operands)
+    if (input && var.optional && !options_.optional_operands)
       return true;
     std::optional<std::vector<int64_t>> shape = array_shape(kernel_, var, input_);
     if (!shape || is_too_big(*shape)) {

@@ -69,18 +69,8 @@ std::optional<Array> given_array(const std::string &name, const std::string &fil
 std::string given_input(const Options &options, const Kernel &kernel, RunInput &input, Diagnostics &diags) {
   if (const std::string wrong = given_sizes(options, kernel, input.sizes); !wrong.empty())
     return wrong;
-  for (const std::string &text : options.scalars) {
-    auto pair = pair_of(text);
-    std::optional<double> value = pair ? number_of(pair->second) : std::nullopt;
-    if (!value)
-      return "--scalar takes NAME=NUMBER, not " + text;
-    if (std::none_of(kernel.scalars.begin(), kernel.scalars.end(),
-                     [&](const ScalarArgument &s) { return s.name == pair->first; }))
-      return "--scalar " + pair->first + ": the kernel has no such scalar";
-    input.scalars[pair->first] = *value;
-    if (std::optional<int64_t> whole = integer_of(pair->second))
-      input.integers[pair->first] = *whole;
-  }
+  if (const std::string wrong = given_scalars(options, kernel, input); !wrong.empty())
+    return wrong;
   for (const std::string &text : options.inputs) {
     auto pair = pair_of(text);
     if (!pair)
@@ -329,6 +319,23 @@ int run(const Options &options) {
   return code != kOk ? code : put;
 }
 
+std::string given_scalars(const Options &options, const Kernel &kernel, RunInput &input) {
+  for (const std::string &text : options.scalars) {
+    auto pair = pair_of(text);
+    std::optional<double> value = pair ? number_of(pair->second) : std::nullopt;
+    if (!value)
+      return "--scalar takes NAME=NUMBER, not " + text;
+    if (std::none_of(kernel.scalars.begin(), kernel.scalars.end(),
+                     [&](const ScalarArgument &s) { return s.name == pair->first; }))
+      return "--scalar " + pair->first + ": the kernel has no such scalar";
+    if (!input.scalars.emplace(pair->first, *value).second)
+      return "--scalar " + pair->first + " is given twice";
+    if (std::optional<int64_t> whole = integer_of(pair->second))
+      input.integers[pair->first] = *whole;
+  }
+  return "";
+}
+
 int verify(const Options &options) {
   if (options.gradient)
     return verify_grad(options);
@@ -346,6 +353,8 @@ int verify(const Options &options) {
     return complain(reason, kDrift);
   DifferentialOptions how;
   if (const std::string wrong = given_sizes(options, compiled->variations.front().kernel, how.sizes); !wrong.empty())
+    return complain(wrong, kBadCommandLine);
+  if (const std::string wrong = given_scalars(options, compiled->variations.front().kernel, how.given); !wrong.empty())
     return complain(wrong, kBadCommandLine);
   how.work = options.work;
   static const std::map<std::string, RandomData> kData = {{"real", RandomData::real},

@@ -71,7 +71,8 @@ public:
   Worst worst;
   std::string trouble;
 
-  void run(const std::map<std::string, int64_t> &sizes, uint64_t seed) {
+  void run(const RunInput &given, const std::map<std::string, int64_t> &sizes, uint64_t seed) {
+    input_ = given;
     input_.sizes = sizes;
     RandomOptions random;
     random.seed = seed;
@@ -87,7 +88,7 @@ public:
     const bool alone = std::any_of(sizes.begin(), sizes.end(), [](const auto &size) { return size.second == 1; });
     strict_ = all_finite(first) && !alone;
     if (!first.error.empty()) {
-      trouble = first.error;
+      trouble = first.error + (forward_.scalars.empty() ? "" : "; --scalar a=2 says what a scalar is");
       return;
     }
     if (first.operations > how.work_limit) {
@@ -330,6 +331,9 @@ int verify_grad(const Options &options) {
     AxisSizes given;
     if (const std::string wrong = given_sizes(options, a, given); !wrong.empty())
       return complain(wrong, kBadCommandLine);
+    RunInput scalars;
+    if (const std::string wrong = given_scalars(options, a, scalars); !wrong.empty())
+      return complain(wrong, kBadCommandLine);
     for (const int64_t base : {3, 1, 5}) {
       const std::optional<AxisSizes> sizes = small_sizes(a, given, base);
       if (!sizes) {
@@ -338,7 +342,7 @@ int verify_grad(const Options &options) {
       }
       for (uint64_t seed = 1; seed <= static_cast<uint64_t>(options.seeds); ++seed) {
         Differences check(a, b, *spec, seed, options.work);
-        check.run(*sizes, seed);
+        check.run(scalars, *sizes, seed);
         compared += check.compared;
         kinks += check.kinks;
         infinite += check.infinite;

@@ -74,8 +74,16 @@ std::string statement_at(const Spec &spec, const Place &place) {
   // From the end of what stands before to its own end.
   size_t begin = at == 0 ? std::string::npos : text->text.find_last_of(";{}", at - 1);
   begin = begin == std::string::npos ? 0 : begin + 1;
-  std::string out;
   int depth = 0; // of brackets, in which a loop has semicolons
+  for (size_t i = begin; i < at; ++i) {
+    depth += text->text[i] == '(' ? 1 : text->text[i] == ')' ? -1 : 0;
+    if (depth < 0) { // of the loop around it
+      begin = i + 1;
+      depth = 0;
+    }
+  }
+  depth = 0;
+  std::string out;
   for (size_t i = begin; i < text->text.size() && (text->text[i] != ';' || depth > 0) && text->text[i] != '{'; ++i) {
     depth += text->text[i] == '(' ? 1 : text->text[i] == ')' ? -1 : 0;
     const bool blank = text->text[i] == ' ' || text->text[i] == '\n';

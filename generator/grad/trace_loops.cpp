@@ -156,6 +156,12 @@ bool Tracer::is_constant(NodeId id) const {
                                     std::ranges::all_of(n.args, [&](NodeId arg) { return is_constant(arg); }));
 }
 
+// A value of each of so many rounds, in a local array.
+bool Tracer::may_keep(NodeId rounds) const {
+  const Node &n = graph_.node(rounds);
+  return is_constant(rounds) && (n.kind != Kind::number || n.integer <= kMostKeptRounds);
+}
+
 NodeId Tracer::in_round(const Counter &counter, NodeId round) {
   const Type type = kernel_.vars[counter.var].type;
   const NodeId times = graph_.op(Op::mul, {graph_.integer(counter.step, type), cast_to(round, type)}, type);
@@ -248,7 +254,7 @@ bool Tracer::keep_loop(const Stmt &stmt, bool by_value) {
   wasted_ += graph_.size() - nodes;
   if (!kept)
     return false;
-  if (counter->count != kNoNode && !is_constant(counter->count))
+  if (counter->count != kNoNode && !may_keep(counter->count))
     kept->loop.unknown = unknown(counter->var, unknown_rounds(stmt));
   graph_.add_loop(kept->loop);
   const bool left = kept->loop.variables.size() > kept->vars.size();

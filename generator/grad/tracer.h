@@ -139,6 +139,7 @@ private:
   std::optional<Counter> counted_by_value(const Stmt &stmt, const std::set<VarId> &assigned);
   NodeId rounds_of(const Counter &counter, NodeId asked);
   bool is_constant(NodeId id) const;
+  bool may_keep(NodeId rounds) const;
   NodeId in_round(const Counter &counter, NodeId round);
   NodeId cast_to(NodeId id, Type type);
   Unknown unknown_rounds(const Stmt &stmt) const;

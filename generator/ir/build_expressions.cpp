@@ -125,10 +125,11 @@ bool Lowering::is_kept_call(const body::Expr &e) const {
   return chosen || (of_library && build_.kept->functions.count(build_.body.functions[e.function].name) != 0);
 }
 
+// With the arguments that are written: choices may have values for others, each its own.
 ExprId Lowering::kept_call(const body::Expr &e) {
   std::vector<ExprId> args;
-  for (const body::Expr &arg : e.args)
-    args.push_back(value(arg));
+  for (size_t i = 0; i < (e.kind == Kind::call ? e.given : e.args.size()); ++i)
+    args.push_back(value(e.args[i]));
   std::string name = derivative_of_choice(build_.spec, build_.variant, e);
   if (name.empty())
     name = e.kind == Kind::call && build_.body.functions[e.function].from_library && e.param.empty()

@@ -19,6 +19,8 @@ constexpr int kLanes8 = kVectorBytes;  // elements of 8 bits in a vector
 template <class T, int N>
 struct VectorOf {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
+  // Anywhere in memory. (By memcpy, g++ 12 stores 1 1 1 1 where it knows that a vector is 1 1 0 0.)
+  typedef T loose __attribute__((vector_size(sizeof(T) * N), aligned(1), may_alias));
 };
 template <size_t kBytes>
 using IntegerOf = std::conditional_t<

@@ -23,9 +23,7 @@ inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWor
 }
 template <class T, int N>
 inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
-  typename VectorOf<T, N>::type values;
-  memcpy(&values, from, sizeof values);
-  return values;
+  return *reinterpret_cast<const typename VectorOf<T, N>::loose*>(from);
 }
 template <class T, int N>
 inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
@@ -83,14 +81,14 @@ inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
   if constexpr (kBytes >= kLeast) {
-    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
-    const size_t done = bytes & kBytes;
-    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+    using Part = typename VectorOf<char, kBytes>::loose;
+    if ((bytes & kBytes) != 0) *reinterpret_cast<Part*>(to) = *reinterpret_cast<const Part*>(from);
+    copy_bits<kBytes / 2, kLeast>(to + (bytes & kBytes), from + (bytes & kBytes), bytes);
   }
 }
 template <class T, int N>
 inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
-  memcpy(to, &value, sizeof value);
+  *static_cast<typename VectorOf<T, N>::loose*>(to) = value;
 }
 template <class T, int N>
 inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
@@ -308,15 +306,15 @@ inline __attribute__((always_inline)) Square<T, N> turned(Square<T, N> in, std::
         all);
   }
 }
-//@ turn_tile: turned prefetch_soon
+//@ turn_tile: turned load store prefetch_soon
 template <class T, size_t... kRow>
 inline __attribute__((always_inline)) void turn_square(T* to, int64_t to_stride, const T* from,
                                                        int64_t stride, std::index_sequence<kRow...> all) {
   constexpr int N = sizeof...(kRow);
   Square<T, N> square;
-  (memcpy(&square.rows[kRow], from + int64_t(kRow) * stride, sizeof square.rows[kRow]), ...);
+  ((square.rows[kRow] = load_vector(from + int64_t(kRow) * stride, AllLanes<N>())), ...);
   square = turned<N>(square, all);
-  (memcpy(to + int64_t(kRow) * to_stride, &square.rows[kRow], sizeof square.rows[kRow]), ...);
+  (store_vector<T>(to + int64_t(kRow) * to_stride, AllLanes<N>(), square.rows[kRow]), ...);
 }
 // A part of an array, its columns as rows that begin `to_stride` elements apart. Long ones go through more
 // pages than what fetches by itself follows: the parts beside them come soon.
@@ -501,7 +499,7 @@ inline void store_fields(T* to, Active active, const Lanes<T, Active::kLanes> (&
     store_parts<0>(to, active, fields);
   }
 }
-//@ each_lane: load
+//@ each_lane: load store
 // A function of single values, lane by lane; an argument may be the same for all lanes.
 template <class V>
 struct LaneValues {
@@ -511,7 +509,7 @@ struct LaneValues {
 template <class T, int N>
 struct LaneValues<Lanes<T, N>> {
   T values[N];
-  IN_SET LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  IN_SET LaneValues(Lanes<T, N> from) { store_vector<T>(values, AllLanes<N>(), from.v); }
   IN_SET T operator[](int lane) const { return values[lane]; }
 };
 template <int N>

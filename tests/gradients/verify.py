@@ -37,6 +37,21 @@ DOMAINS = {
 }
 
 
+# What is drawn for a scalar may be refused: the command line says which it is.
+ASKED = """kernel = "k"
+inputs.x = "f64[N]"
+scalars.w = "f64"
+outputs.y = "f64[N]"
+body = 'require(w >= 200000, "w is large"); y = x * x * w;'
+"""
+SCALARS = {
+    "scalars that are refused": ([], 1, r"nothing was compared: w is large; --scalar a=2 says what a scalar is"),
+    "one that the command line gives": (["--scalar", "w=200001"], 0, r"differences compared, .* the largest error is \S+e-"),
+    "one given twice": (["--scalar", "w=200001", "--scalar", "w=3"], 3, r"--scalar w is given twice"),
+    "one that there is not": (["--scalar", "v=3"], 3, r"--scalar v: the kernel has no such scalar"),
+}
+
+
 # Windows, which few elements do not fill: the body's numbers are those of `--size`, or of sizes that fit them.
 WINDOWS = {
     "of frames": """axes.F = { equals = "max((W - 32) / 16 + 1, 0)" }
@@ -72,11 +87,14 @@ for name, (body, code, said) in DOMAINS.items():
     with tempfile.TemporaryDirectory() as folder:
         arrays = 'inputs.x = "f64[M, N]"\noutputs.y = "f64[M]"\n'
         wrong += verify(name, f"kernel = \"k\"\n{arrays}body = '{body}'\n", [], code, said, Path(folder))
+for name, case in SCALARS.items():
+    with tempfile.TemporaryDirectory() as folder:
+        wrong += verify(name, ASKED, *case, Path(folder))
 for name, spec in WINDOWS.items():
     axis = "H" if "inputs.x = \"f64[H" in spec else "W"
     for options, code, said in [([], 0, r"largest error is \S+ of d_x.*: -?\d*\.?\d*[1-9]"),
                                 (["--size", axis + "=6"], 1, "no verdict: nothing was compared")]:
         with tempfile.TemporaryDirectory() as folder:
             wrong += verify(f"windows {name} {options}", 'kernel = "k"\n' + spec, options, code, said, Path(folder))
-print("\n".join(wrong) or f"{len(CASES) + len(DOMAINS) + 2 * len(WINDOWS)} cases are right")
+print("\n".join(wrong) or f"{len(CASES) + len(DOMAINS) + len(SCALARS) + 2 * len(WINDOWS)} cases are right")
 sys.exit(1 if wrong else 0)

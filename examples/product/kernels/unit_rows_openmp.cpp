@@ -486,6 +486,8 @@ constexpr int kLanes32 = kVectorBytes / 4;  // elements of 32 bits in a vector
 template <class T, int N>
 struct VectorOf {
   typedef T type __attribute__((vector_size(sizeof(T) * N)));
+  // Anywhere in memory. (By memcpy, g++ 12 stores 1 1 1 1 where it knows that a vector is 1 1 0 0.)
+  typedef T loose __attribute__((vector_size(sizeof(T) * N), aligned(1), may_alias));
 };
 template <size_t kBytes>
 using IntegerOf = std::conditional_t<
@@ -751,9 +753,7 @@ inline V first_of_words(const char* from, size_t bytes, std::index_sequence<kWor
 }
 template <class T, int N>
 inline typename VectorOf<T, N>::type load_vector(const T* from, AllLanes<N>) {
-  typename VectorOf<T, N>::type values;
-  memcpy(&values, from, sizeof values);
-  return values;
+  return *reinterpret_cast<const typename VectorOf<T, N>::loose*>(from);
 }
 template <class T, int N>
 inline typename VectorOf<T, N>::type load_vector(const T* from, FirstLanes<N> active) {
@@ -811,14 +811,14 @@ inline Lanes<T, Active::kLanes> load_once(const T* from, Active active) {
 template <size_t kBytes, size_t kLeast>
 inline void copy_bits(char* to, const char* from, size_t bytes) {
   if constexpr (kBytes >= kLeast) {
-    if ((bytes & kBytes) != 0) memcpy(to, from, kBytes);
-    const size_t done = bytes & kBytes;
-    copy_bits<kBytes / 2, kLeast>(to + done, from + done, bytes);
+    using Part = typename VectorOf<char, kBytes>::loose;
+    if ((bytes & kBytes) != 0) *reinterpret_cast<Part*>(to) = *reinterpret_cast<const Part*>(from);
+    copy_bits<kBytes / 2, kLeast>(to + (bytes & kBytes), from + (bytes & kBytes), bytes);
   }
 }
 template <class T, int N>
 inline void store_vector(void* to, AllLanes<N>, typename VectorOf<T, N>::type value) {
-  memcpy(to, &value, sizeof value);
+  *static_cast<typename VectorOf<T, N>::loose*>(to) = value;
 }
 template <class T, int N>
 inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>::type value) {
@@ -975,7 +975,7 @@ struct LaneValues {
 template <class T, int N>
 struct LaneValues<Lanes<T, N>> {
   T values[N];
-  IN_SET LaneValues(Lanes<T, N> from) { memcpy(values, &from.v, sizeof values); }
+  IN_SET LaneValues(Lanes<T, N> from) { store_vector<T>(values, AllLanes<N>(), from.v); }
   IN_SET T operator[](int lane) const { return values[lane]; }
 };
 template <int N>

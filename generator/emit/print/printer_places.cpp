@@ -119,27 +119,25 @@ Code Printer::index_text(VarId id, const std::vector<Coordinate> &coords,
       // The row's start takes the place of the outer coordinate. `linear` ends with that of `over`.
       const std::string packed = row_start(axis, row) + " + " + at_least(coord, binding::kAdd);
       linear = {""};
-      for (size_t before = 0; before + 1 < d; ++before) {
+      for (size_t before = 0; before + 1 < d && !var.strided; ++before) {
         const Coordinate *c = find_coordinate(coords, var.dims[before].axis);
         horner(var.dims[before].extent, c != nullptr ? expression(c->value) : coordinate(var.dims[before]));
       }
       horner(kernel.axes[axis].size, {packed, binding::kAdd});
-      continue;
-    }
-    if (var.strided) {
+    } else if (var.strided) {
       // Split dimensions share one stride.
       const bool inner_of_split = d > 0 && var.dims[d - 1].array_dim == dim.array_dim;
-      const bool outer_of_split = d + 1 < var.dims.size() && var.dims[d + 1].array_dim == dim.array_dim;
       if (!inner_of_split)
         linear = {""};
       horner(dim.extent, coord);
-      if (outer_of_split)
+      if (d + 1 < var.dims.size() && var.dims[d + 1].array_dim == dim.array_dim)
         continue;
-      const std::string term = at_least(linear, binding::kMultiply) + " * " + stride_name(kernel, var, dim.array_dim);
-      strided += (strided.empty() ? "" : " + ") + term;
-      continue;
+    } else {
+      horner(dim.extent, coord);
     }
-    horner(dim.extent, coord);
+    if (var.strided)
+      strided += (strided.empty() ? "" : " + ") + at_least(linear, binding::kMultiply) + " * " +
+                 stride_name(kernel, var, dim.array_dim);
   }
   if (var.strided)
     return {strided.empty() ? "0" : strided, binding::kAdd};
