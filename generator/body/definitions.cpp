@@ -74,6 +74,8 @@ bool read_head(std::string_view head, Definition &out) {
   return !out.name.empty() && !out.before.empty();
 }
 
+} // namespace
+
 void add_words(std::string_view text, std::set<std::string, std::less<>> &out) {
   for (size_t at = 0; at < text.size(); ++at) {
     const size_t begin = at;
@@ -83,8 +85,6 @@ void add_words(std::string_view text, std::set<std::string, std::less<>> &out) {
       out.emplace(text.substr(begin, at - begin));
   }
 }
-
-} // namespace
 
 std::vector<Definition> definitions_in(std::string_view given) {
   const std::string text = without_comments(given);

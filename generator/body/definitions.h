@@ -25,6 +25,8 @@ struct Definition {
 
 std::vector<Definition> definitions_in(std::string_view text);
 
+void add_words(std::string_view text, std::set<std::string, std::less<>> &out); // names and keywords
+
 // Those that neither the names mean nor what these use.
 std::vector<Definition> unused_definitions(std::string_view text, std::set<std::string, std::less<>> names);
 

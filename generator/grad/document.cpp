@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "body/definitions.h"
 #include "grad/text.h"
 #include "spec/format_document.h"
 #include "support/text.h"
@@ -336,6 +337,31 @@ private:
 
 } // namespace
 
+namespace {
+
+// Without those that neither the body nor a choice calls.
+std::string used_functions(const Spec &spec, const Document &document) {
+  std::string text = document.functions;
+  std::set<std::string, std::less<>> names;
+  body::add_words(document.body, names);
+  for (const Param &param : spec.params)
+    for (const ParamValue &value : param.choices)
+      if (const auto *function = std::get_if<std::string>(&value); function && document.params.count(param.name) != 0) {
+        names.insert(*function);
+        for (const body::Definition &other : body::definitions_in(text))
+          if (other.name.starts_with(*function + "_derivative") ||
+              other.name.starts_with(*function + "_second_derivative"))
+            names.insert(other.name);
+      }
+  const std::vector<body::Definition> unused = body::unused_definitions(text, names);
+  for (auto it = unused.rbegin(); it != unused.rend(); ++it)
+    text.erase(it->begin, it->end - it->begin);
+  const std::string_view rest = trim(text);
+  return rest.empty() ? "" : std::string(rest) + "\n";
+}
+
+} // namespace
+
 bool add_functions(const Spec &spec, bool functions_from_stay, Document &document, Diagnostics &diags) {
   const std::string own = spec.functions.given() ? std::string(trim(spec.functions.text)) + "\n" : "";
   for (const Param &param : spec.params) {
@@ -356,6 +382,8 @@ bool add_functions(const Spec &spec, bool functions_from_stay, Document &documen
   }
   if (functions_from_stay && !own.empty() && document.functions == own)
     document.functions_from = spec.functions_from;
+  else
+    document.functions = used_functions(spec, document);
   return true;
 }
 

@@ -164,7 +164,13 @@ NodeId Graph::real(NodeId id) {
   return intern(cast);
 }
 
-// Whole numbers and truth values are computed at once; so is the comparison of two numbers.
+namespace {
+// Does it read as well as what it is computed from? 2.25 does, a third does not.
+bool is_plain(double value) { return std::fabs(value) < 1e6 && value * 64 == std::floor(value * 64); }
+} // namespace
+
+// Whole numbers and truth values are computed at once; so is the comparison of two numbers, and what is plain of
+// others.
 NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   const bool all_numbers =
       std::all_of(args.begin(), args.end(), [&](NodeId a) { return node(a).kind == Kind::number; });
@@ -176,10 +182,18 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
     const Value value = evaluate(op, type, kgen::is_floating(from) ? Type::f64 : from, values.data());
     return kgen::is_floating(type) ? number(value.number) : integer(value.integer, type);
   }
-  if (is_integer(type) && args.size() == 2) { // neutral elements
-    if ((op == Op::add || op == Op::sub) && is_number(args[1], 0))
+  if (all_numbers && op != Op::random && op != Op::random_bits) {
+    std::vector<Value> values;
+    for (NodeId arg : args)
+      values.push_back(number_value(node(arg).number));
+    if (const double value = evaluate(op, Type::f64, Type::f64, values.data()).number; is_plain(value))
+      return number(value);
+  }
+  if (type != Type::boolean && args.size() == 2) { // neutral elements; but -0 + 0 is 0
+    const bool whole = is_integer(type);
+    if ((op == Op::sub || (op == Op::add && whole)) && is_number(args[1], 0))
       return args[0];
-    if (op == Op::add && is_number(args[0], 0))
+    if (op == Op::add && whole && is_number(args[0], 0))
       return args[1];
     if (op == Op::mul && is_number(args[1], 1))
       return args[0];

@@ -41,6 +41,7 @@ CASES = {
     "under a minus in a chosen function": (
         [p + 'params.f = ["falls", "silu"]\nfunctions = \'real falls(real v) { return exp(-n * v * v / 8); }\'\n' for p in ANY],
         "y = f(x);"),
+    "a chosen function with an argument of its own": (['params.f = ["leaky_relu", "celu", "silu"]\n'], "y = f(x) * x;"),
     "a whole number under one": (ANY, "y = pow(abs(x) + 1, real(1) / n);"),
     "a whole number, divided": (ANY, "y = x * x * (real(n) / 4);"),
     "a whole number, divided by one with a point": (ANY, "y = x * x * (n / 2.0);"),

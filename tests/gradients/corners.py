@@ -29,6 +29,8 @@ CASES = [
     ("relu6, hardtanh and hardsigmoid have slope 0 at their bounds",
      'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = relu6(x) + 10 * hardtanh(x) + 60 * hardsigmoid(x);\'',
      {"x": [0, 6, 1, 3, -3], "d_y": [1, 1, 1, 1, 1]}, {"d_x": [20, 0, 11, 1, 0]}),
+    ("hardswish has slope 0 and 1 at its bounds", 'inputs.x="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = hardswish(x);\'',
+     {"x": [-4, -3, 0, 1.5, 3, 4], "d_y": [1, 1, 1, 1, 1, 1]}, {"d_x": [0, 0, 0.5, 1, 1, 1]}),
     ("the length of nothing has gradient 0", 'inputs.x="f64[M, N]"\noutputs.y="f64[M]"\nbody=\'y = norm(x, N);\'',
      {"x": [[0, 0], [3, 4]], "d_y": [1, 1]}, {"d_x": [[0, 0], [0.6, 0.8]]}),
     ("a length by two coordinates is nothing", 'inputs.a="f64[N]"\ninputs.b="f64[N]"\noutputs.y="f64[N]"\nbody=\'y = sqrt(a * a + b * b);\'',

@@ -23,6 +23,7 @@ FORWARD = {
     "relu has slope 0 at 0": functional.relu,
     "relu6, hardtanh and hardsigmoid have slope 0 at their bounds":
         lambda x: functional.relu6(x) + 10 * functional.hardtanh(x) + 60 * functional.hardsigmoid(x),
+    "hardswish has slope 0 and 1 at its bounds": functional.hardswish,
     "the length of nothing has gradient 0": lambda x: x.norm(dim=1),
     "a length that is nothing in one of three": lambda x: x.norm(dim=1).sum(),
     "a power of 0": lambda x, p: x ** p,

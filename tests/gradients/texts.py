@@ -1,0 +1,58 @@
+"""What backward kernels say, and what is said of those that cannot be written.
+
+texts.py KGEN [WORD]: only those with the word in their name
+"""
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KGEN = str(Path(sys.argv[1]).resolve())
+WORD = sys.argv[2] if len(sys.argv) > 2 else ""
+
+ROW = 'inputs.x = "f64[N]"\noutputs.y = "f64[N]"\n'
+# name: what comes before the body, the body, the exit code, what is said and what not (regular expressions)
+CASES = {
+    "a choice with an argument of its own is called as it was": (
+        'params.act = ["leaky_relu", "elu", "relu"]\n' + ROW, "y = act(x);", 0,
+        [r"d_x = d_y \* derivative\(act, x\);", r"real leaky_relu_derivative\(real v\)", r"real elu_derivative\(real v\)"], []),
+    "functions that are not called are left out": (
+        "functions = '''\n// Not called.\nreal unused(real v) { return v; }\n\n// Called by a choice.\n"
+        "real half_of(real v) { return v / 2; }\nreal wave(real v) { return sin(v) * half_of(v); }\n'''\n"
+        'params.act = ["wave", "tanh"]\n' + ROW, "y = act(x) * x;", 0,
+        [r"// Called by a choice.\nreal half_of", "real wave_derivative"], ["unused", "Not called"]),
+    "a loop of too many rounds is refused where it stands": (
+        ROW, "real v = x;\nfor (int i = 0; i < 5000; ++i) v = sin(v) + x;\ny = v;", 2,
+        [r"k.toml:6:1\n", "give it a constant bound of at most 4096 rounds"], []),
+    "one that keeps nothing is not": (
+        ROW, "real v = x;\nfor (int i = 0; i < 5000; ++i) v = 0.5 * v + x;\ny = v;", 0, [r"for \(int"], []),
+    "comments name the statement in a loop": (
+        ROW, "real v = x;\nfor (int i = 1; i < 3; ++i) v = v * sin(v * x);\ny = v;", 0,
+        [r"// Back through v = v \* sin\(v \* x\)\n"], [r"\+\+i"]),
+    "what numbers make is computed": (
+        ROW, "real v = 0;\nfor (int i = 0; i < 4; ++i) { real c = i; v += x * (c / 4); }\ny = v + hypot(x, 1);", 0,
+        [r"1\.5 \* d_y", r"max\(abs_x, 1\)"], [r"abs\(1", r"/ 4"]),
+    "a division by ten is no division": (ROW, "y = 0.1 * x;", 0, [r"d_x = 0\.1 \* d_y;"], []),
+    "a division by three is one": (ROW, "y = x / 3;", 0, [r"d_x = d_y / 3;"], []),
+}
+
+
+def check(before, body, code, said, unsaid, folder):
+    path = folder / "k.toml"
+    path.write_text(f"kernel = \"k\"\n{before}body = '''\n{body}\n'''\n")
+    done = subprocess.run([KGEN, "grad", "k.toml", "-o", "out"], capture_output=True, text=True, cwd=folder)
+    text = done.stderr + ((folder / "out/k_backward.toml").read_text() if done.returncode == 0 else "")
+    out = [] if done.returncode == code else [f"exit {done.returncode}"]
+    out += [f"no {part!r}" for part in said if not re.search(part, text)]
+    out += [f"{part!r}" for part in unsaid if re.search(part, text)]
+    return [f"{problem} in\n{text}" for problem in out]
+
+
+wrong = []
+for name, case in CASES.items():
+    if WORD in name:
+        with tempfile.TemporaryDirectory() as folder:
+            wrong += [f"{name}: {problem}" for problem in check(*case, Path(folder))]
+print("\n".join(wrong) or f"{len(CASES)} texts are right")
+sys.exit(1 if wrong else 0)
