@@ -35,7 +35,7 @@ struct Maths {
     return graph.intern(node);
   }
   NodeId op(Op op, std::vector<NodeId> args) { return graph.op(op, std::move(args), Type::f32); }
-  std::string text(NodeId id) const { return grad::Text(graph, {}).use(id); }
+  std::string text(NodeId id) const { return grad::Text(graph, {}, {}).use(id); }
 };
 
 } // namespace
