@@ -101,6 +101,12 @@ class Frame:
     def brackets(self, axes):
         return "[" + ", ".join(self.wide.get(a, a) for a in axes) + "]"
 
+    def perhaps_strided(self):
+        if self.rng.random() > 0.12:
+            return {}
+        self.use("strided and ragged")
+        return {"layout": "strided"}
+
     def input(self, axes, table=ELEMENTS, plain=False, **keys):
         """An input over the axes, in some order that keeps ragged axes behind their rows."""
         r, (text, choices) = self.rng, self.elements(table)

@@ -20,6 +20,27 @@ def plain(frame):
     some_body(frame, outputs)
 
 
+def known(frame):
+    """What is known when compiling: sizes, and what the index alone decides, by a choice or over a clear."""
+    r, body = frame.rng, frame.body
+    frame.use("values of the index alone")
+    sizes = {frame.axis(plain=True): r.choice([2, 4, 8, 16, 24, 32, 48, 64]) for _ in range(r.choice([1, 1, 2]))}
+    axes = [*sizes, frame.axis(plain=True)]
+    for name, size in sizes.items():
+        frame.spec.add(f"axes.{name}", size)
+        body.axes[name].big = body.axes[name].usual = size
+    for _ in range(r.choice([1, 2, 3])):
+        name = r.choice(list(sizes))
+        out = frame.output([a for a in r.sample(axes, len(axes)) if a == name or r.random() < 0.4])
+        condition = f"index({name}) {r.choice(['<', '<=', '>', '>=', '==', '!='])} {r.randrange(sizes[name] + 1)}"
+        first, second = r.sample(["false", "true"] if out.cls == "b" else ["0", "1", "2", "7"], 2)
+        if r.random() < 0.5:
+            body.statements.append(Statement(f"{out.name} = {condition} ? {first} : {second};"))
+        else:
+            body.statements.append(Statement(f"{out.name} = {first};"))
+            body.statements += under(condition, [Statement(f"{out.name} = {second};")], "chosen", frame)
+
+
 def rest(frame):
     """A leading `...`: any dimensions before, one axis that has no name."""
     r, body = frame.rng, frame.body

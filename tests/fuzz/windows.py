@@ -258,7 +258,7 @@ def ragged(frame):
     if len(names) > 1:
         frame.spec.add("tables.cs", f"i64[{b} + 1]")
     for name in names:
-        frame.input(frame.rows_first([b, name] + frame.subset([d])), plain=True)
+        frame.input(frame.rows_first([b, name] + frame.subset([d])), plain=True, **frame.perhaps_strided())
     if r.random() < 0.5:
         frame.input(frame.subset([b, d]))
     cover_axes(frame, [d])
@@ -279,7 +279,8 @@ def ragged(frame):
         return
     outputs = []
     for _ in range(r.choice([1, 2])):
-        outputs.append(frame.output(frame.rows_first(r.choice([[b, n], [b], [b, n]]) + frame.subset([d])), plain=True))
+        axes = frame.rows_first(r.choice([[b, n], [b], [b, n]]) + frame.subset([d]))
+        outputs.append(frame.output(axes, plain=True, **frame.perhaps_strided()))
     some_body(frame, outputs)
 
 
