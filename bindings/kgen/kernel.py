@@ -119,8 +119,8 @@ class Kernel:
         with cache.locked(self._folder.name):
             if all(library.exists() for library in libraries):
                 return
-            for left in self._folder.glob("tmp*"):  # by a process that was killed
-                left.unlink()
+            for left in self._folder.glob("tmp*"):  # files and folders of a process that was killed
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
             print(f"kgen: compiling {self._name} for {framework}", file=sys.stderr, flush=True)
             gpu = {} if shutil.which("nvidia-smi") else {"NVCC": ""}  # this machine's library needs no more
             done = subprocess.run([sys.executable, self._folder / f"{module}.py"], capture_output=True, text=True,

@@ -215,10 +215,12 @@ class Package(unittest.TestCase):
         scale = kgen.load(SCALE)
         folder = next(path for path in self.cache.iterdir() if path.is_dir())
         (folder / "tmp123.so").write_text("half of a library")
+        (folder / "tmp456").mkdir()  # where a build for torch keeps its objects
+        (folder / "tmp456/torch.cpp.o").write_text("an object")
         half = self.cache / f"{folder.name}.abc.part"
         half.mkdir()
         np.testing.assert_array_equal(scale(X, 1.0), X)
-        self.assertFalse((folder / "tmp123.so").exists())
+        self.assertEqual(list(folder.glob("tmp*")), [])
         for path in sorted(folder.rglob("*"), reverse=True):
             path.unlink()
         folder.rmdir()
