@@ -16,9 +16,10 @@ from kgen.errors import CacheError
 
 
 def root():
+    """Absolute, for programs with other working folders get paths in it."""
     if given := os.environ.get("KGEN_CACHE_DIR"):
-        return pathlib.Path(given)
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kgen"
+        return pathlib.Path(given).absolute()
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache").absolute() / "kgen"
 
 
 def stamp(program):

@@ -7,7 +7,7 @@ from kgen.errors import SpecError
 
 
 def executable():
-    path = os.environ.get("KGEN_EXECUTABLE") or str(pathlib.Path(__file__).with_name("bin") / "kgen")
+    path = os.path.abspath(os.environ.get("KGEN_EXECUTABLE") or pathlib.Path(__file__).with_name("bin") / "kgen")
     if not os.access(path, os.X_OK):
         raise FileNotFoundError(f"there is no program {path}: name a built kgen in $KGEN_EXECUTABLE")
     return path

@@ -238,6 +238,14 @@ class Package(unittest.TestCase):
         self.cache.write_text("a file")
         self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
 
+    def test_the_cache_and_the_program_may_be_named_by_relative_paths(self):
+        code = f"import kgen, numpy as np; k = kgen.load({SCALE!r}); k.explain(); print(k(np.ones((1, 1)), 2.0))"
+        program = os.path.relpath(KGEN, self.folder.resolve())
+        for names in ({"KGEN_CACHE_DIR": "here"}, {"KGEN_CACHE_DIR": "", "XDG_CACHE_HOME": "there"}):
+            done = self.python(code, KGEN_EXECUTABLE=program, **names)
+            self.assertEqual((done.stdout, done.stderr), ("[[2.]]\n", "kgen: compiling scale for numpy\n"))
+        self.assertTrue((self.folder / "here").is_dir() and (self.folder / "there/kgen").is_dir())
+
     def test_nothing_of_a_framework_is_imported_before_its_first_array(self):
         code = f"import sys, kgen; kgen.load({SCALE!r}); print([m for m in ('numpy', 'torch', 'jax') if m in sys.modules])"
         self.assertEqual(self.python(code).stdout, "[]\n")
