@@ -32,8 +32,7 @@ def load(spec, *, include=(), namespace="kgen", **defines):
     options = [f"--include={folder}" for folder in folders]
     for name, value in sorted(defines.items()):
         options.append(f"-D{name}={value}")
-    beside = _given_gradient(text, path)
-    name = cache.key(text, _functions(text, folders), beside.read_text() if beside else "", namespace, *options, cache.stamp(tool.executable()))
+    name = cache.key(*_deciding(text, path, folders), namespace, *options, cache.stamp(tool.executable()))
     own = f"kgen_{name[:12]}" if namespace == "kgen" else namespace
     folder = cache.entry(name, lambda part: _generate(part, text, path, options, own))
     return Kernel(folder, options, namespace)
@@ -144,8 +143,16 @@ def _declared(text):
         return {}
 
 
+def _deciding(text, path, folders):
+    """All texts that decide what a spec gives: its own, and those of its gradients, each with the functions that it
+    includes."""
+    specs = [(text, path)] + [(file.read_text(), file) for file in _given_gradients(text, path)]
+    return [part for own, file in specs
+            for part in (own, _functions(own, ([file.parent] if file else []) + folders))]
+
+
 def _functions(text, folders):
-    """The text of the file that `functions_from` names, which decides what a spec gives, too."""
+    """The text of the file that `functions_from` names."""
     if named := _declared(text).get("functions_from"):
         for folder in folders:
             if (file := pathlib.Path(folder, str(named))).is_file():
@@ -160,17 +167,20 @@ def _generate(part, text, path, options, namespace):
              "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)
 
 
-def _given_gradient(text, path):
-    """The file of the spec of the gradients: that which the key `backward` names, or NAME_backward.toml; None: there is
-    none."""
+def _given_gradients(text, path):
+    """The files of the specs of the gradients: that which the key `backward` names, or NAME_backward.toml, and
+    NAME_forward.toml beside it; none: `kgen grad` has to make them."""
     declared = _declared(text)
-    beside = path and path.parent / str(declared.get("backward", f"{declared.get('kernel')}_backward.toml"))
-    return beside if beside and beside.is_file() else None
+    kernel = declared.get("kernel")
+    backward = path and path.parent / str(declared.get("backward", f"{kernel}_backward.toml"))
+    if not (backward and backward.is_file()):
+        return []
+    return [file for file in (backward, backward.with_name(f"{kernel}_forward.toml")) if file.is_file()]
 
 
 def _gradient(part, text, path, options):
     """The spec of the gradients, which frameworks may ask for: where none lies beside the spec, that of `kgen grad`."""
-    if "backward_of" in _declared(text) or _given_gradient(text, path):
+    if "backward_of" in _declared(text) or _given_gradients(text, path):
         return []
     with contextlib.suppress(SpecError):  # what has no gradient goes without one
         tool.run("grad", path or "spec.toml", *options, "-o", part, folder=part)

@@ -181,6 +181,22 @@ class Package(unittest.TestCase):
         (include / "f.h").write_text("real f(real v) { return -v; }\n")
         np.testing.assert_array_equal(kgen.load(spec, include=[include])(X, 1.0), -X)
 
+    def test_specs_of_gradients_and_their_functions_count_among_what_decides(self):
+        (self.folder / "other").mkdir()
+        backward = SCALE.replace('"scale"', '"scale_backward"\nbackward_of = "scale"\nfunctions_from = "slope.h"')
+        backward = backward.replace("inputs.x", "inputs.d_y").replace("outputs.y", "outputs.d_x")
+        backward = backward.replace("a * x", "slope(a) * d_y").replace("\ny =", "\nd_x =")
+        texts = {"mine.toml": backward, "slope.h": "real slope(real a) {\n  return a;\n}\n",
+                 "scale_forward.toml": SCALE.replace('"scale"', '"scale_forward"')}
+        for name, text in texts.items():
+            self.write(f"other/{name}", text)
+        spec = self.write("scale.toml", 'backward = "other/mine.toml"\n' + SCALE)
+        kgen.load(spec)
+        for number, (name, text) in enumerate(texts.items(), 2):
+            self.write(f"other/{name}", text.replace("a;", "2 * a;").replace("scaled > 0", "scaled > 1"))
+            kgen.load(spec)
+            self.assertEqual(sum(path.is_dir() for path in self.cache.iterdir()), number, name)
+
     def test_it_compiles_once_and_says_so(self):
         code = f"import kgen, numpy as np; print(kgen.load({SCALE!r})(np.ones((1, 1)), 2.0))"
         first, second = self.python(code), self.python(code)
