@@ -45,6 +45,13 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[T, N]"
 body = 'y = at(x, M = t[index(T)]);'
 """
+WIDE = """kernel = "wide"
+types.T = ["f32", "bf16"]
+inputs.x = "T[M, N]"
+inputs.b = { type = "T[N]", optional = true }
+outputs.y = "T[M, N, in]"
+body = 'y = x + (present(b) ? b : 0);'
+"""
 X = np.arange(6, dtype="f4").reshape(2, 3) - 2
 
 
@@ -133,6 +140,30 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(got["positive"], X > 0)
         np.testing.assert_array_equal(got["y"], np.maximum(2 * X, 0))
         self.assertEqual(got["y"].dtype, np.dtype("f8"))
+
+    def test_interpret_takes_what_calls_take(self):
+        import jax
+        import ml_dtypes
+        import torch
+        wide = kgen.load(WIDE)
+        x = X.astype(ml_dtypes.bfloat16)
+        tensor = torch.from_numpy(X).bfloat16().requires_grad_()
+        for one in (x, np.asfortranarray(x), jax.numpy.asarray(x), tensor, tensor.detach().T.contiguous().T):
+            got = wide.interpret(one, in_=2)
+            self.assertEqual(got["y"].dtype, x.dtype)
+            np.testing.assert_array_equal(got["y"], np.stack([x, x], 2))
+        self.assertEqual(wide.interpret(X, in_=1)["y"].dtype, X.dtype)
+        made = kgen.load(SCALE.replace('inputs.x = "T[M, N]"\n', "").replace("a * x", "a"))
+        for dtype in (np.float64, np.dtype("f8"), torch.float64, "f64"):
+            self.assertEqual(made.interpret(2.0, M=1, N=1, T=dtype)["y"].dtype, np.dtype("f8"))
+
+    def test_interpret_names_the_argument_that_it_refuses(self):
+        import torch
+        wide, fixed, doubles = kgen.load(WIDE), kgen.load(WIDE, T="f32"), X.astype("f8")
+        self.assertRaisesRegex(TypeError, "^b is f64, not f32$", wide.interpret, X, doubles[0], in_=1)
+        self.assertRaisesRegex(TypeError, "^x is f64, not f32$", fixed.interpret, doubles, in_=1)
+        self.assertRaisesRegex(TypeError, "^x must be an array, not list$", wide.interpret, [[1.0]], in_=1)
+        self.assertRaisesRegex(TypeError, "^b cannot be taken", wide.interpret, X, torch.ones(3, device="meta"), in_=1)
 
     def test_the_gradient_is_a_kernel(self):
         gradient = kgen.load(SCALE).grad(of="x")
