@@ -45,7 +45,8 @@ class Kernel:
     def __init__(self, folder, options, namespace):
         self._folder, self._options, self._namespace = folder, options, namespace
         self._name = _declared((folder / "spec.toml").read_text())["kernel"]
-        self._functions = {}  # by the classes of the arguments
+        self._frameworks = {}  # by the classes of the arguments
+        self._functions = {}  # by their framework
         declared = next(node for node in ast.parse((folder / f"{self._name}_numpy.py").read_text()).body
                         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and node.name != "build")
         self.__name__ = self.__qualname__ = self._function = declared.name
@@ -54,8 +55,7 @@ class Kernel:
 
     def __call__(self, *arguments, **keywords):
         kinds = (*map(type, arguments), *map(type, keywords.values()))
-        function = self._functions.get(kinds) or self._function_for(kinds)
-        return function(*arguments, **keywords)
+        return self._functions[self._framework_for(kinds)](*arguments, **keywords)
 
     def __repr__(self):
         return f"<kgen.Kernel {self.__name__}{self.__signature__}>"
@@ -92,12 +92,19 @@ class Kernel:
             gradient.forward = load(forward.read_text(), namespace=self._namespace)
         return gradient
 
-    def _function_for(self, kinds):
-        # A table of NumPy may stand beside arrays of another framework.
-        named = [framework for kind in kinds if (framework := _framework(kind))]
-        framework = next((framework for framework in named if framework != "numpy"), "numpy")
-        function = self._functions[kinds] = self._binding(framework)
-        return function
+    def _framework_for(self, kinds):
+        if kinds not in self._frameworks:
+            # A table of NumPy may stand beside arrays of another framework.
+            named = [framework for kind in kinds if (framework := _framework(kind))]
+            framework = next((framework for framework in named if framework != "numpy"), "numpy")
+            if framework not in self._functions:
+                self._functions[framework] = self._binding(framework)
+            self._frameworks[kinds] = framework
+        return self._frameworks[kinds]
+
+    # What torch.compiler.assume_constant_result sets, without an import of torch: torch.compile runs this method and
+    # goes on with the name. Functions as results it would refuse.
+    _framework_for._dynamo_marked_constant = True
 
     def _binding(self, framework):
         package = f"kgen.loaded_{hashlib.sha256(str(self._folder).encode()).hexdigest()[:16]}"

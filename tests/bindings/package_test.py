@@ -114,6 +114,17 @@ class Package(unittest.TestCase):
         (mine,), (theirs,) = (torch.autograd.grad(out, x, d_y) for out in (y, expected))
         torch.testing.assert_close(mine, theirs)
 
+    def test_the_first_call_may_be_one_that_torch_compiles(self):
+        import torch
+        for _ in ("compiled now", "from the cache"):
+            first = kgen.load(PICKED.replace("picked", "first"))
+            call = torch.compile(lambda t, x: first(t, 2 * x), fullgraph=True, dynamic=True, backend="aot_eager")
+            x, t = torch.from_numpy(X), torch.tensor([1, 0], dtype=torch.int32)
+            torch.testing.assert_close(call(t, x), 2 * x[t.long()])
+            with torch.compiler.set_stance("fail_on_recompile"):
+                torch.testing.assert_close(call(t, x), 2 * x[t.long()])
+            torch.testing.assert_close(first(t, x), x[t.long()])
+
     def test_arrays_of_jax_have_gradients(self):
         import jax
         soft = kgen.load(SOFT)
