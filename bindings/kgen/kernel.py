@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -51,7 +52,8 @@ class Kernel:
                         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and node.name != "build")
         self.__name__ = self.__qualname__ = self._function = declared.name
         self.__doc__ = ast.get_docstring(declared)
-        self.__signature__ = _signature(declared.args)
+        self.__annotations__ = _annotations(declared.args, self.__doc__)
+        self.__signature__ = _signature(declared.args, self.__annotations__)
 
     def __call__(self, *arguments, **keywords):
         kinds = (*map(type, arguments), *map(type, keywords.values()))
@@ -202,11 +204,19 @@ def _framework(kind):
     return None
 
 
-def _signature(arguments):
+def _annotations(arguments, doc):
+    """What the docstring says of each argument but `out`, and of what is returned, such as "T[M, N]"."""
+    said = dict(re.findall(r"^(\w+): (.*)", doc, re.MULTILINE))
+    names = [a.arg for a in arguments.args + arguments.kwonlyargs if a.arg != "out"]
+    return {name: said[name] for name in names} | {"return": re.findall(r"^Returns (.*)", doc, re.MULTILINE)[-1]}
+
+
+def _signature(arguments, annotations):
     kinds, none = inspect.Parameter, inspect.Parameter.empty
     plain = arguments.args
     defaults = [none] * (len(plain) - len(arguments.defaults)) + [ast.literal_eval(d) for d in arguments.defaults]
     parameters = [kinds(a.arg, kinds.POSITIONAL_OR_KEYWORD, default=d) for a, d in zip(plain, defaults)]
     parameters += [kinds(a.arg, kinds.KEYWORD_ONLY, default=none if d is None else ast.literal_eval(d))
                    for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    return inspect.Signature(parameters)
+    parameters = [one.replace(annotation=annotations.get(one.name, none)) for one in parameters]
+    return inspect.Signature(parameters, return_annotation=annotations["return"])
