@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 import types
 
@@ -36,7 +37,8 @@ def load(spec, *, include=(), namespace="kgen", **defines):
     name = cache.key(*_deciding(text, path, folders), namespace, *options, cache.stamp(tool.executable()))
     own = f"kgen_{name[:12]}" if namespace == "kgen" else namespace
     folder = cache.entry(name, lambda part: _generate(part, text, path, options, own))
-    return Kernel(folder, options, namespace)
+    with cache.used():
+        return Kernel(folder, options, namespace)
 
 
 class Kernel:
@@ -125,16 +127,26 @@ class Kernel:
         if all(library.exists() for library in libraries):
             return
         with cache.locked(self._folder.name):
-            if all(library.exists() for library in libraries):
-                return
-            for left in self._folder.glob("tmp*"):  # files and folders of a process that was killed
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-            print(f"kgen: compiling {self._name} for {framework}", file=sys.stderr, flush=True)
-            gpu = {} if shutil.which("nvidia-smi") else {"NVCC": ""}  # this machine's library needs no more
-            done = subprocess.run([sys.executable, self._folder / f"{module}.py"], capture_output=True, text=True,
-                                  env=dict(os.environ, **gpu))
-        if done.returncode != 0:
-            raise CompileError(done.stderr.strip())
+            if not all(library.exists() for library in libraries):
+                _clear(self._folder)
+                print(f"kgen: compiling {self._name} for {framework}", file=sys.stderr, flush=True)
+                _build(self._folder / f"{module}.py")
+
+
+def _clear(folder):
+    """Before a build: what one that was killed has left goes away. A CacheError where nothing can be written."""
+    with cache.used():
+        for left in folder.glob("tmp*"):  # files and folders
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+
+
+def _build(script):
+    cache.compiler()  # it may have changed since the spec was loaded
+    gpu = {} if shutil.which("nvidia-smi") else {"NVCC": ""}  # this machine's library needs no more
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=dict(os.environ, **gpu))
+    if done.returncode != 0:
+        raise CompileError(done.stderr.strip())
 
 
 def _read(spec):

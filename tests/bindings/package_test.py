@@ -2,6 +2,7 @@
 
 package_test.py KGEN [unittest arguments]
 """
+import contextlib
 import inspect
 import os
 import pathlib
@@ -272,6 +273,12 @@ class Package(unittest.TestCase):
             self.assertRaisesRegex(kgen.CompileError, "no compiler nothing: name one in", scale, X, 1.0)
         with mock.patch.dict(os.environ, CXXFLAGS="--no-such-flag"):
             self.assertRaisesRegex(kgen.CompileError, "no-such-flag", scale, X, 1.0)
+        for text in ("'", " "):
+            with mock.patch.dict(os.environ, CXX=text):
+                self.assertRaisesRegex(kgen.CompileError, "[$]CXX", kgen.load, SCALE)
+                self.assertRaisesRegex(kgen.CompileError, "[$]CXX", scale, X, 1.0)
+        with mock.patch.dict(os.environ, CXXFLAGS="'"):
+            self.assertRaisesRegex(kgen.CompileError, "[$]CXXFLAGS", kgen.load, SCALE)
         self.assertEqual(sorted(self.cache.rglob("*")), before)
         np.testing.assert_array_equal(scale(X, 1.0), X)
 
@@ -301,6 +308,35 @@ class Package(unittest.TestCase):
     def test_a_cache_that_cannot_be_written_is_an_exception_with_the_way_out(self):
         self.cache.write_text("a file")
         self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
+
+    @contextlib.contextmanager
+    def without_rights(self):
+        """As a user who is not root, for whom all folders are open."""
+        self.folder.chmod(0o755)
+        is_root = os.geteuid() == 0
+        if is_root:
+            os.seteuid(65534)
+        try:
+            yield
+        finally:
+            if is_root:
+                os.seteuid(0)
+
+    def test_a_cache_without_rights_is_an_exception_with_the_way_out(self):
+        scale = kgen.load(SCALE)
+        entry = next(path for path in self.cache.iterdir() if path.is_dir())
+        (self.cache / f"{entry.name}.lock").chmod(0o666)
+        entry.chmod(0o555)
+        with self.without_rights():
+            self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", scale, X, 1.0)
+        entry.chmod(0o000)
+        with self.without_rights():
+            self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
+        self.cache.chmod(0o000)
+        with self.without_rights():
+            self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
+        self.cache.chmod(0o755)
+        entry.chmod(0o755)
 
     def test_the_cache_and_the_program_may_be_named_by_relative_paths(self):
         code = f"import kgen, numpy as np; k = kgen.load({SCALE!r}); k.explain(); print(k(np.ones((1, 1)), 2.0))"
