@@ -24,16 +24,17 @@ FRAMEWORKS = {"numpy": "numpy", "torch": "torch", "jax": "jax", "jaxlib": "jax"}
 def load(spec, *, include=(), namespace="kgen", **defines):
     """The kernel of a spec, which is a file's path, or the text itself.
 
-    include: further folders for `functions_from`; defines: parameters and types to fix, as -D does; namespace: under
-    which frameworks know the kernel; "kgen" gives each kernel one of its own, for two of one name are one operator to
-    them. The sources are generated now where they are not in the cache, and compiled when the first array of a
-    framework comes.
+    include: a folder or several for `functions_from`, besides the spec's; defines: parameters and types to fix, as -D
+    does, types of frameworks too; namespace: under which frameworks know the kernel; "kgen" gives each kernel one of its
+    own, for two of one name are one operator to them. The sources are generated now where they are not in the cache, and
+    compiled when the first array of a framework comes.
     """
     text, path = _read(spec)
+    include = [include] if isinstance(include, (str, os.PathLike)) else include
     folders = [str(pathlib.Path(folder).resolve()) for folder in ([path.parent] if path else []) + list(include)]
     options = [f"--include={folder}" for folder in folders]
     for name, value in sorted(defines.items()):
-        options.append(f"-D{name}={value}")
+        options.append(f"-D{name}={tool.word(value)}")
     name = cache.key(*_deciding(text, path, folders), namespace, *options, cache.stamp(tool.executable()))
     own = f"kgen_{name[:12]}" if namespace == "kgen" else namespace
     folder = cache.entry(name, lambda part: _generate(part, text, path, options, own))
@@ -57,7 +58,7 @@ class Kernel:
         self.__annotations__ = _annotations(declared.args, self.__doc__)
         self.__signature__ = _signature(declared.args, self.__annotations__)
 
-    def __call__(self, *arguments, **keywords):
+    def __call__(self, /, *arguments, **keywords):
         kinds = (*map(type, arguments), *map(type, keywords.values()))
         return self._functions[self._framework_for(kinds)](*arguments, **keywords)
 
@@ -71,7 +72,7 @@ class Kernel:
             raise ValueError(f"there is the source of spec, openmp and cuda, not of {what!r}")
         return (self._folder / names[what]).read_text()
 
-    def interpret(self, *arguments, **keywords):
+    def interpret(self, /, *arguments, **keywords):
         """What the interpreter makes of a call: a dict of all outputs, and of all that has a name in the body."""
         from kgen.interpret import interpret  # it needs NumPy
         bound = self.__signature__.bind(*arguments, **keywords)

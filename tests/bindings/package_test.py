@@ -81,6 +81,20 @@ class Package(unittest.TestCase):
         fixed = kgen.load(SCALE, T="f64")
         self.assertRaisesRegex(TypeError, "x is float32, not float64", fixed, X, 3.0)
 
+    def test_a_type_may_be_fixed_by_one_of_a_framework(self):
+        import torch
+        for dtype in ("f64", np.float64, np.dtype("f8"), torch.float64):
+            self.assertIn("scale_relu_f64", kgen.load(SCALE, T=dtype).source("openmp"))
+            self.assertNotIn("scale_relu_f32", kgen.load(SCALE, T=dtype).source("openmp"))
+
+    def test_an_argument_named_self_is_one_as_any_other(self):
+        own = kgen.load(SCALE.replace("inputs.x", "inputs.self").replace("a * x", "a * self"))
+        np.testing.assert_array_equal(own(self_=X, a=2.0), 2 * X)
+        np.testing.assert_array_equal(own.interpret(self_=X, a=2.0)["y"], 2 * X)
+        for call in (own, own.interpret):
+            with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'self'|required argument: 'self_'"):
+                call(self=X, a=2.0)
+
     def test_a_backward_kernel_beside_a_spec_is_no_matter(self):
         self.write("scale_backward.toml", SCALE.replace('"scale"', '"scale_backward"'))
         self.write("a_backward.toml", SCALE.replace('"scale"', '"a_backward"'))
@@ -229,6 +243,8 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(kgen.load(spec, include=[include])(X, 1.0), X)
         (include / "f.h").write_text("real f(real v) { return -v; }\n")
         np.testing.assert_array_equal(kgen.load(spec, include=[include])(X, 1.0), -X)
+        for one in (str(include), include):
+            np.testing.assert_array_equal(kgen.load(spec, include=one)(X, 1.0), -X)
 
     def test_specs_of_gradients_and_their_functions_count_among_what_decides(self):
         (self.folder / "other").mkdir()
@@ -254,6 +270,16 @@ class Package(unittest.TestCase):
         self.assertEqual(second.stderr, "")
         third = self.python(code, CXXFLAGS="-O0 -g")
         self.assertEqual(third.stderr, "kgen: compiling scale for numpy\n")
+
+    def test_each_program_of_the_compiler_counts_among_what_decides(self):
+        for name in ("first", "second"):
+            self.write(name, "#!/bin/sh\n").chmod(0o755)
+        with mock.patch.dict(os.environ, CXX=f"{self.folder}/first {self.folder}/second"):
+            kgen.load(SCALE)
+            for number, name in enumerate(("first", "second"), 2):
+                self.write(name, "#!/bin/sh\n\n")
+                kgen.load(SCALE)
+                self.assertEqual(sum(path.is_dir() for path in self.cache.iterdir()), number, name)
 
     def test_processes_and_threads_that_load_at_once_share_one_build(self):
         code = f"import kgen, numpy as np; print(kgen.load({SCALE!r})(np.ones((1, 1)), 2.0))"
