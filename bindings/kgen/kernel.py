@@ -151,7 +151,11 @@ def _build(script):
 
 
 def _read(spec):
+    """The text of a spec, and its path; None where it came as a text."""
     if isinstance(spec, str) and "\n" in spec:
+        if "backward" in _declared(spec):
+            raise SpecError("the key `backward` names a file beside the spec, and a text lies nowhere: load the spec by"
+                            " its path, or leave the key out")
         return spec, None
     path = pathlib.Path(spec).resolve()
     return path.read_text(), path

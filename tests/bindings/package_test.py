@@ -221,7 +221,9 @@ class Package(unittest.TestCase):
         wrong = wrong.replace("outputs.y", "outputs.d_x").replace("a * x", "100 * a * d_y").replace("\ny =", "\nd_x =")
         (self.folder / "other").mkdir()
         self.write("other/mine.toml", wrong)
-        scale = kgen.load(self.write("scale.toml", 'backward = "other/mine.toml"\n' + SCALE))
+        text = 'backward = "other/mine.toml"\n' + SCALE
+        self.assertRaisesRegex(kgen.SpecError, "load the spec by its path", kgen.load, text)
+        scale = kgen.load(self.write("scale.toml", text))
         x = torch.ones(2, 3, dtype=torch.float64, requires_grad=True)
         scale(x, 2.0).sum().backward()
         self.assertEqual(x.grad.unique().tolist(), [200.0])
