@@ -25,9 +25,9 @@ def load(spec, *, include=(), namespace="kgen", **defines):
     """The kernel of a spec, which is a file's path, or the text itself.
 
     include: a folder or several for `functions_from`, besides the spec's; defines: parameters and types to fix, as -D
-    does, types of frameworks too; namespace: under which frameworks know the kernel; "kgen" gives each kernel one of its
-    own, for two of one name are one operator to them. The sources are generated now where they are not in the cache, and
-    compiled when the first array of a framework comes.
+    does, types of frameworks too; namespace: under which frameworks know the kernel; "kgen" gives each kernel one of
+    its own, for two of one name are one operator to them. The sources are generated now where they are not in the
+    cache, and compiled when the first array of a framework comes.
     """
     text, path = _read(spec)
     include = [include] if isinstance(include, (str, os.PathLike)) else include
@@ -137,8 +137,11 @@ class Kernel:
 def _clear(folder):
     """Before a build: what one that was killed has left goes away. A CacheError where nothing can be written."""
     with cache.used():
-        for left in folder.glob("tmp*"):  # files and folders
-            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+        for left in folder.glob("tmp*"):
+            if left.is_dir():  # of a build for torch
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
 
 
