@@ -12,13 +12,14 @@ import shlex
 import shutil
 import tempfile
 
-from kgen.errors import CacheError
+from kgen.errors import CacheError, CompileError
 
 
 def root():
+    """Absolute, for programs with other working folders get paths in it."""
     if given := os.environ.get("KGEN_CACHE_DIR"):
-        return pathlib.Path(given)
-    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "kgen"
+        return pathlib.Path(given).absolute()
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache").absolute() / "kgen"
 
 
 def stamp(program):
@@ -30,24 +31,39 @@ def stamp(program):
     return path
 
 
+def compiler():
+    """The words of $CXX; a CompileError where they, or those of $CXXFLAGS, cannot be told."""
+    words = {}
+    for variable, usual in (("CXX", "c++"), ("CXXFLAGS", "")):
+        text = os.environ.get(variable) or usual
+        try:
+            words[variable] = shlex.split(text)
+        except ValueError as error:
+            raise CompileError(f"${variable} cannot be read, {text!r}: {error}") from None
+    if not words["CXX"]:
+        raise CompileError("$CXX names no compiler: it is blank")
+    return words["CXX"]
+
+
 def key(*parts):
-    compiler = shlex.split(os.environ.get("CXX") or "c++")
-    everything = [*parts, *compiler, stamp(compiler[0]), os.environ.get("CXXFLAGS", "")]
+    programs = [stamp(word) for word in compiler() if shutil.which(word)]  # of "ccache g++" both
+    everything = [*parts, os.environ.get("CXX", ""), os.environ.get("CXXFLAGS", ""), *programs]
     return hashlib.sha256("\0".join(f"{len(part)} {part}" for part in everything).encode()).hexdigest()[:32]
 
 
 @contextlib.contextmanager
-def writing():
+def used():
+    """What is done in the cache: where the system refuses it, the exception names the way out."""
     try:
         yield
     except OSError as error:
-        raise CacheError(f"cannot write to {root()}: {error}; name another folder in $KGEN_CACHE_DIR") from error
+        raise CacheError(f"cannot use {root()}: {error}; name another folder in $KGEN_CACHE_DIR") from error
 
 
 @contextlib.contextmanager
 def locked(name):
     """One process at a time works on this entry."""
-    with writing():
+    with used():
         root().mkdir(parents=True, exist_ok=True)
         lock = open(root() / f"{name}.lock", "w")
     with lock:
@@ -58,18 +74,19 @@ def locked(name):
 def entry(name, make):
     """The folder of this name; where there is none, what `make` writes into an empty one."""
     folder = root() / name
-    if folder.is_dir():
-        return folder
+    with used():
+        if folder.is_dir():
+            return folder
     with locked(name):
         if folder.is_dir():
             return folder
         for left in root().glob(f"{name}.*.part"):  # by a process that was killed
             shutil.rmtree(left, ignore_errors=True)
-        with writing():
+        with used():
             part = pathlib.Path(tempfile.mkdtemp(prefix=f"{name}.", suffix=".part", dir=root()))
         try:
             make(part)
-            with writing():
+            with used():
                 os.rename(part, folder)
         finally:
             shutil.rmtree(part, ignore_errors=True)

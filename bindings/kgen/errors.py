@@ -10,4 +10,4 @@ class CompileError(RuntimeError):
 
 
 class CacheError(OSError):
-    """The folder for compiled kernels cannot be written."""
+    """The folder for compiled kernels cannot be read or written."""

@@ -6,9 +6,11 @@ import importlib
 import inspect
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 import types
 
@@ -22,21 +24,22 @@ FRAMEWORKS = {"numpy": "numpy", "torch": "torch", "jax": "jax", "jaxlib": "jax"}
 def load(spec, *, include=(), namespace="kgen", **defines):
     """The kernel of a spec, which is a file's path, or the text itself.
 
-    include: further folders for `functions_from`; defines: parameters and types to fix, as -D does; namespace: under
-    which frameworks know the kernel; "kgen" gives each kernel one of its own, for two of one name are one operator to
-    them. The sources are generated now where they are not in the cache, and compiled when the first array of a
-    framework comes.
+    include: a folder or several for `functions_from`, besides the spec's; defines: parameters and types to fix, as -D
+    does, types of frameworks too; namespace: under which frameworks know the kernel; "kgen" gives each kernel one of
+    its own, for two of one name are one operator to them. The sources are generated now where they are not in the
+    cache, and compiled when the first array of a framework comes.
     """
     text, path = _read(spec)
+    include = [include] if isinstance(include, (str, os.PathLike)) else include
     folders = [str(pathlib.Path(folder).resolve()) for folder in ([path.parent] if path else []) + list(include)]
     options = [f"--include={folder}" for folder in folders]
     for name, value in sorted(defines.items()):
-        options.append(f"-D{name}={value}")
-    beside = _given_gradient(text, path)
-    name = cache.key(text, _functions(text, folders), beside.read_text() if beside else "", namespace, *options, cache.stamp(tool.executable()))
+        options.append(f"-D{name}={tool.word(value)}")
+    name = cache.key(*_deciding(text, path, folders), namespace, *options, cache.stamp(tool.executable()))
     own = f"kgen_{name[:12]}" if namespace == "kgen" else namespace
     folder = cache.entry(name, lambda part: _generate(part, text, path, options, own))
-    return Kernel(folder, options, namespace)
+    with cache.used():
+        return Kernel(folder, options, namespace)
 
 
 class Kernel:
@@ -46,17 +49,18 @@ class Kernel:
     def __init__(self, folder, options, namespace):
         self._folder, self._options, self._namespace = folder, options, namespace
         self._name = _declared((folder / "spec.toml").read_text())["kernel"]
-        self._functions = {}  # by the classes of the arguments
+        self._frameworks = {}  # by the classes of the arguments
+        self._functions = {}  # by their framework
         declared = next(node for node in ast.parse((folder / f"{self._name}_numpy.py").read_text()).body
                         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and node.name != "build")
         self.__name__ = self.__qualname__ = self._function = declared.name
         self.__doc__ = ast.get_docstring(declared)
-        self.__signature__ = _signature(declared.args)
+        self.__annotations__ = _annotations(declared.args, self.__doc__)
+        self.__signature__ = _signature(declared.args, self.__annotations__)
 
-    def __call__(self, *arguments, **keywords):
+    def __call__(self, /, *arguments, **keywords):
         kinds = (*map(type, arguments), *map(type, keywords.values()))
-        function = self._functions.get(kinds) or self._function_for(kinds)
-        return function(*arguments, **keywords)
+        return self._functions[self._framework_for(kinds)](*arguments, **keywords)
 
     def __repr__(self):
         return f"<kgen.Kernel {self.__name__}{self.__signature__}>"
@@ -68,7 +72,7 @@ class Kernel:
             raise ValueError(f"there is the source of spec, openmp and cuda, not of {what!r}")
         return (self._folder / names[what]).read_text()
 
-    def interpret(self, *arguments, **keywords):
+    def interpret(self, /, *arguments, **keywords):
         """What the interpreter makes of a call: a dict of all outputs, and of all that has a name in the body."""
         from kgen.interpret import interpret  # it needs NumPy
         bound = self.__signature__.bind(*arguments, **keywords)
@@ -93,12 +97,19 @@ class Kernel:
             gradient.forward = load(forward.read_text(), namespace=self._namespace)
         return gradient
 
-    def _function_for(self, kinds):
-        # A table of NumPy may stand beside arrays of another framework.
-        named = [framework for kind in kinds if (framework := _framework(kind))]
-        framework = next((framework for framework in named if framework != "numpy"), "numpy")
-        function = self._functions[kinds] = self._binding(framework)
-        return function
+    def _framework_for(self, kinds):
+        if kinds not in self._frameworks:
+            # A table of NumPy may stand beside arrays of another framework.
+            named = [framework for kind in kinds if (framework := _framework(kind))]
+            framework = next((framework for framework in named if framework != "numpy"), "numpy")
+            if framework not in self._functions:
+                self._functions[framework] = self._binding(framework)
+            self._frameworks[kinds] = framework
+        return self._frameworks[kinds]
+
+    # What torch.compiler.assume_constant_result sets, without an import of torch: torch.compile runs this method and
+    # goes on with the name. Functions as results it would refuse.
+    _framework_for._dynamo_marked_constant = True
 
     def _binding(self, framework):
         package = f"kgen.loaded_{hashlib.sha256(str(self._folder).encode()).hexdigest()[:16]}"
@@ -117,20 +128,37 @@ class Kernel:
         if all(library.exists() for library in libraries):
             return
         with cache.locked(self._folder.name):
-            if all(library.exists() for library in libraries):
-                return
-            for left in self._folder.glob("tmp*"):  # by a process that was killed
-                left.unlink()
-            print(f"kgen: compiling {self._name} for {framework}", file=sys.stderr, flush=True)
-            gpu = {} if shutil.which("nvidia-smi") else {"NVCC": ""}  # this machine's library needs no more
-            done = subprocess.run([sys.executable, self._folder / f"{module}.py"], capture_output=True, text=True,
-                                  env=dict(os.environ, **gpu))
-        if done.returncode != 0:
-            raise CompileError(done.stderr.strip())
+            if not all(library.exists() for library in libraries):
+                _clear(self._folder)
+                print(f"kgen: compiling {self._name} for {framework}", file=sys.stderr, flush=True)
+                _build(self._folder / f"{module}.py")
+
+
+def _clear(folder):
+    """Before a build: what one that was killed has left goes away. A CacheError where nothing can be written."""
+    with cache.used():
+        for left in folder.glob("tmp*"):
+            if left.is_dir():  # of a build for torch
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+
+
+def _build(script):
+    cache.compiler()  # it may have changed since the spec was loaded
+    gpu = {} if shutil.which("nvidia-smi") else {"NVCC": ""}  # this machine's library needs no more
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=dict(os.environ, **gpu))
+    if done.returncode != 0:
+        raise CompileError(done.stderr.strip())
 
 
 def _read(spec):
+    """The text of a spec, and its path; None where it came as a text."""
     if isinstance(spec, str) and "\n" in spec:
+        if "backward" in _declared(spec):
+            raise SpecError("the key `backward` names a file beside the spec, and a text lies nowhere: load the spec by"
+                            " its path, or leave the key out")
         return spec, None
     path = pathlib.Path(spec).resolve()
     return path.read_text(), path
@@ -144,8 +172,16 @@ def _declared(text):
         return {}
 
 
+def _deciding(text, path, folders):
+    """All texts that decide what a spec gives: its own, and those of its gradients, each with the functions that it
+    includes."""
+    specs = [(text, path)] + [(file.read_text(), file) for file in _given_gradients(text, path)]
+    return [part for own, file in specs
+            for part in (own, _functions(own, ([file.parent] if file else []) + folders))]
+
+
 def _functions(text, folders):
-    """The text of the file that `functions_from` names, which decides what a spec gives, too."""
+    """The text of the file that `functions_from` names."""
     if named := _declared(text).get("functions_from"):
         for folder in folders:
             if (file := pathlib.Path(folder, str(named))).is_file():
@@ -160,17 +196,20 @@ def _generate(part, text, path, options, namespace):
              "--bind", ",".join(dict.fromkeys(FRAMEWORKS.values())), folder=part)
 
 
-def _given_gradient(text, path):
-    """The file of the spec of the gradients: that which the key `backward` names, or NAME_backward.toml; None: there is
-    none."""
+def _given_gradients(text, path):
+    """The files of the specs of the gradients: that which the key `backward` names, or NAME_backward.toml, and
+    NAME_forward.toml beside it; none: `kgen grad` has to make them."""
     declared = _declared(text)
-    beside = path and path.parent / str(declared.get("backward", f"{declared.get('kernel')}_backward.toml"))
-    return beside if beside and beside.is_file() else None
+    kernel = declared.get("kernel")
+    backward = path and path.parent / str(declared.get("backward", f"{kernel}_backward.toml"))
+    if not (backward and backward.is_file()):
+        return []
+    return [file for file in (backward, backward.with_name(f"{kernel}_forward.toml")) if file.is_file()]
 
 
 def _gradient(part, text, path, options):
     """The spec of the gradients, which frameworks may ask for: where none lies beside the spec, that of `kgen grad`."""
-    if "backward_of" in _declared(text) or _given_gradient(text, path):
+    if "backward_of" in _declared(text) or _given_gradients(text, path):
         return []
     with contextlib.suppress(SpecError):  # what has no gradient goes without one
         tool.run("grad", path or "spec.toml", *options, "-o", part, folder=part)
@@ -185,11 +224,19 @@ def _framework(kind):
     return None
 
 
-def _signature(arguments):
+def _annotations(arguments, doc):
+    """What the docstring says of each argument but `out`, and of what is returned, such as "T[M, N]"."""
+    said = dict(re.findall(r"^(\w+): (.*)", doc, re.MULTILINE))
+    names = [a.arg for a in arguments.args + arguments.kwonlyargs if a.arg != "out"]
+    return {name: said[name] for name in names} | {"return": re.findall(r"^Returns (.*)", doc, re.MULTILINE)[-1]}
+
+
+def _signature(arguments, annotations):
     kinds, none = inspect.Parameter, inspect.Parameter.empty
     plain = arguments.args
     defaults = [none] * (len(plain) - len(arguments.defaults)) + [ast.literal_eval(d) for d in arguments.defaults]
     parameters = [kinds(a.arg, kinds.POSITIONAL_OR_KEYWORD, default=d) for a, d in zip(plain, defaults)]
     parameters += [kinds(a.arg, kinds.KEYWORD_ONLY, default=none if d is None else ast.literal_eval(d))
                    for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    return inspect.Signature(parameters)
+    parameters = [one.replace(annotation=annotations.get(one.name, none)) for one in parameters]
+    return inspect.Signature(parameters, return_annotation=annotations["return"])

@@ -2,6 +2,7 @@
 
 package_test.py KGEN [unittest arguments]
 """
+import contextlib
 import inspect
 import os
 import pathlib
@@ -45,6 +46,13 @@ inputs.x = "f32[M, N]"
 outputs.y = "f32[T, N]"
 body = 'y = at(x, M = t[index(T)]);'
 """
+WIDE = """kernel = "wide"
+types.T = ["f32", "bf16"]
+inputs.x = "T[M, N]"
+inputs.b = { type = "T[N]", optional = true }
+outputs.y = "T[M, N, in]"
+body = 'y = x + (present(b) ? b : 0);'
+"""
 X = np.arange(6, dtype="f4").reshape(2, 3) - 2
 
 
@@ -72,6 +80,20 @@ class Package(unittest.TestCase):
         self.assertEqual(kgen.load(SCALE)(X.astype("f8"), 3.0).dtype, np.dtype("f8"))
         fixed = kgen.load(SCALE, T="f64")
         self.assertRaisesRegex(TypeError, "x is float32, not float64", fixed, X, 3.0)
+
+    def test_a_type_may_be_fixed_by_one_of_a_framework(self):
+        import torch
+        for dtype in ("f64", np.float64, np.dtype("f8"), torch.float64):
+            self.assertIn("scale_relu_f64", kgen.load(SCALE, T=dtype).source("openmp"))
+            self.assertNotIn("scale_relu_f32", kgen.load(SCALE, T=dtype).source("openmp"))
+
+    def test_an_argument_named_self_is_one_as_any_other(self):
+        own = kgen.load(SCALE.replace("inputs.x", "inputs.self").replace("a * x", "a * self"))
+        np.testing.assert_array_equal(own(self_=X, a=2.0), 2 * X)
+        np.testing.assert_array_equal(own.interpret(self_=X, a=2.0)["y"], 2 * X)
+        for call in (own, own.interpret):
+            with self.assertRaisesRegex(TypeError, "unexpected keyword argument 'self'|required argument: 'self_'"):
+                call(self=X, a=2.0)
 
     def test_a_backward_kernel_beside_a_spec_is_no_matter(self):
         self.write("scale_backward.toml", SCALE.replace('"scale"', '"scale_backward"'))
@@ -107,6 +129,17 @@ class Package(unittest.TestCase):
         (mine,), (theirs,) = (torch.autograd.grad(out, x, d_y) for out in (y, expected))
         torch.testing.assert_close(mine, theirs)
 
+    def test_the_first_call_may_be_one_that_torch_compiles(self):
+        import torch
+        for _ in ("compiled now", "from the cache"):
+            first = kgen.load(PICKED.replace("picked", "first"))
+            call = torch.compile(lambda t, x: first(t, 2 * x), fullgraph=True, dynamic=True, backend="aot_eager")
+            x, t = torch.from_numpy(X), torch.tensor([1, 0], dtype=torch.int32)
+            torch.testing.assert_close(call(t, x), 2 * x[t.long()])
+            with torch.compiler.set_stance("fail_on_recompile"):
+                torch.testing.assert_close(call(t, x), 2 * x[t.long()])
+            torch.testing.assert_close(first(t, x), x[t.long()])
+
     def test_arrays_of_jax_have_gradients(self):
         import jax
         soft = kgen.load(SOFT)
@@ -116,7 +149,13 @@ class Package(unittest.TestCase):
 
     def test_a_kernel_tells_what_it_is(self):
         scale = kgen.load(SCALE)
-        self.assertEqual(str(inspect.signature(scale)), "(x, a, *, act='identity', out=None)")
+        signature = inspect.signature(scale)
+        self.assertEqual([str(one.replace(annotation=one.empty)) for one in signature.parameters.values()],
+                         ["x", "a", "act='identity'", "out=None"])
+        said = {"x": "T[M, N]", "a": "f32", "act": "`identity` or `relu`", "return": "y: T[M, N]"}
+        self.assertEqual(inspect.get_annotations(scale), said)
+        self.assertEqual(signature.parameters["x"].annotation, "T[M, N]")
+        self.assertEqual(signature.return_annotation, "y: T[M, N]")
         self.assertEqual(scale.__name__, "scale")
         self.assertIn("y = act(a * x)", scale.__doc__)
         self.assertIn("x: T[M, N]", scale.__doc__)
@@ -133,6 +172,30 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(got["positive"], X > 0)
         np.testing.assert_array_equal(got["y"], np.maximum(2 * X, 0))
         self.assertEqual(got["y"].dtype, np.dtype("f8"))
+
+    def test_interpret_takes_what_calls_take(self):
+        import jax
+        import ml_dtypes
+        import torch
+        wide = kgen.load(WIDE)
+        x = X.astype(ml_dtypes.bfloat16)
+        tensor = torch.from_numpy(X).bfloat16().requires_grad_()
+        for one in (x, np.asfortranarray(x), jax.numpy.asarray(x), tensor, tensor.detach().T.contiguous().T):
+            got = wide.interpret(one, in_=2)
+            self.assertEqual(got["y"].dtype, x.dtype)
+            np.testing.assert_array_equal(got["y"], np.stack([x, x], 2))
+        self.assertEqual(wide.interpret(X, in_=1)["y"].dtype, X.dtype)
+        made = kgen.load(SCALE.replace('inputs.x = "T[M, N]"\n', "").replace("a * x", "a"))
+        for dtype in (np.float64, np.dtype("f8"), torch.float64, "f64"):
+            self.assertEqual(made.interpret(2.0, M=1, N=1, T=dtype)["y"].dtype, np.dtype("f8"))
+
+    def test_interpret_names_the_argument_that_it_refuses(self):
+        import torch
+        wide, fixed, doubles = kgen.load(WIDE), kgen.load(WIDE, T="f32"), X.astype("f8")
+        self.assertRaisesRegex(TypeError, "^b is f64, not f32$", wide.interpret, X, doubles[0], in_=1)
+        self.assertRaisesRegex(TypeError, "^x is f64, not f32$", fixed.interpret, doubles, in_=1)
+        self.assertRaisesRegex(TypeError, "^x must be an array, not list$", wide.interpret, [[1.0]], in_=1)
+        self.assertRaisesRegex(TypeError, "^b cannot be taken", wide.interpret, X, torch.ones(3, device="meta"), in_=1)
 
     def test_the_gradient_is_a_kernel(self):
         gradient = kgen.load(SCALE).grad(of="x")
@@ -158,7 +221,9 @@ class Package(unittest.TestCase):
         wrong = wrong.replace("outputs.y", "outputs.d_x").replace("a * x", "100 * a * d_y").replace("\ny =", "\nd_x =")
         (self.folder / "other").mkdir()
         self.write("other/mine.toml", wrong)
-        scale = kgen.load(self.write("scale.toml", 'backward = "other/mine.toml"\n' + SCALE))
+        text = 'backward = "other/mine.toml"\n' + SCALE
+        self.assertRaisesRegex(kgen.SpecError, "load the spec by its path", kgen.load, text)
+        scale = kgen.load(self.write("scale.toml", text))
         x = torch.ones(2, 3, dtype=torch.float64, requires_grad=True)
         scale(x, 2.0).sum().backward()
         self.assertEqual(x.grad.unique().tolist(), [200.0])
@@ -180,6 +245,24 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(kgen.load(spec, include=[include])(X, 1.0), X)
         (include / "f.h").write_text("real f(real v) { return -v; }\n")
         np.testing.assert_array_equal(kgen.load(spec, include=[include])(X, 1.0), -X)
+        for one in (str(include), include):
+            np.testing.assert_array_equal(kgen.load(spec, include=one)(X, 1.0), -X)
+
+    def test_specs_of_gradients_and_their_functions_count_among_what_decides(self):
+        (self.folder / "other").mkdir()
+        backward = SCALE.replace('"scale"', '"scale_backward"\nbackward_of = "scale"\nfunctions_from = "slope.h"')
+        backward = backward.replace("inputs.x", "inputs.d_y").replace("outputs.y", "outputs.d_x")
+        backward = backward.replace("a * x", "slope(a) * d_y").replace("\ny =", "\nd_x =")
+        texts = {"mine.toml": backward, "slope.h": "real slope(real a) {\n  return a;\n}\n",
+                 "scale_forward.toml": SCALE.replace('"scale"', '"scale_forward"')}
+        for name, text in texts.items():
+            self.write(f"other/{name}", text)
+        spec = self.write("scale.toml", 'backward = "other/mine.toml"\n' + SCALE)
+        kgen.load(spec)
+        for number, (name, text) in enumerate(texts.items(), 2):
+            self.write(f"other/{name}", text.replace("a;", "2 * a;").replace("scaled > 0", "scaled > 1"))
+            kgen.load(spec)
+            self.assertEqual(sum(path.is_dir() for path in self.cache.iterdir()), number, name)
 
     def test_it_compiles_once_and_says_so(self):
         code = f"import kgen, numpy as np; print(kgen.load({SCALE!r})(np.ones((1, 1)), 2.0))"
@@ -189,6 +272,16 @@ class Package(unittest.TestCase):
         self.assertEqual(second.stderr, "")
         third = self.python(code, CXXFLAGS="-O0 -g")
         self.assertEqual(third.stderr, "kgen: compiling scale for numpy\n")
+
+    def test_each_program_of_the_compiler_counts_among_what_decides(self):
+        for name in ("first", "second"):
+            self.write(name, "#!/bin/sh\n").chmod(0o755)
+        with mock.patch.dict(os.environ, CXX=f"{self.folder}/first {self.folder}/second"):
+            kgen.load(SCALE)
+            for number, name in enumerate(("first", "second"), 2):
+                self.write(name, "#!/bin/sh\n\n")
+                kgen.load(SCALE)
+                self.assertEqual(sum(path.is_dir() for path in self.cache.iterdir()), number, name)
 
     def test_processes_and_threads_that_load_at_once_share_one_build(self):
         code = f"import kgen, numpy as np; print(kgen.load({SCALE!r})(np.ones((1, 1)), 2.0))"
@@ -208,6 +301,12 @@ class Package(unittest.TestCase):
             self.assertRaisesRegex(kgen.CompileError, "no compiler nothing: name one in", scale, X, 1.0)
         with mock.patch.dict(os.environ, CXXFLAGS="--no-such-flag"):
             self.assertRaisesRegex(kgen.CompileError, "no-such-flag", scale, X, 1.0)
+        for text in ("'", " "):
+            with mock.patch.dict(os.environ, CXX=text):
+                self.assertRaisesRegex(kgen.CompileError, "[$]CXX", kgen.load, SCALE)
+                self.assertRaisesRegex(kgen.CompileError, "[$]CXX", scale, X, 1.0)
+        with mock.patch.dict(os.environ, CXXFLAGS="'"):
+            self.assertRaisesRegex(kgen.CompileError, "[$]CXXFLAGS", kgen.load, SCALE)
         self.assertEqual(sorted(self.cache.rglob("*")), before)
         np.testing.assert_array_equal(scale(X, 1.0), X)
 
@@ -215,10 +314,12 @@ class Package(unittest.TestCase):
         scale = kgen.load(SCALE)
         folder = next(path for path in self.cache.iterdir() if path.is_dir())
         (folder / "tmp123.so").write_text("half of a library")
+        (folder / "tmp456").mkdir()  # where a build for torch keeps its objects
+        (folder / "tmp456/torch.cpp.o").write_text("an object")
         half = self.cache / f"{folder.name}.abc.part"
         half.mkdir()
         np.testing.assert_array_equal(scale(X, 1.0), X)
-        self.assertFalse((folder / "tmp123.so").exists())
+        self.assertEqual(list(folder.glob("tmp*")), [])
         for path in sorted(folder.rglob("*"), reverse=True):
             path.unlink()
         folder.rmdir()
@@ -235,6 +336,43 @@ class Package(unittest.TestCase):
     def test_a_cache_that_cannot_be_written_is_an_exception_with_the_way_out(self):
         self.cache.write_text("a file")
         self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
+
+    @contextlib.contextmanager
+    def without_rights(self):
+        """As a user who is not root, for whom all folders are open."""
+        self.folder.chmod(0o755)
+        is_root = os.geteuid() == 0
+        if is_root:
+            os.seteuid(65534)
+        try:
+            yield
+        finally:
+            if is_root:
+                os.seteuid(0)
+
+    def test_a_cache_without_rights_is_an_exception_with_the_way_out(self):
+        scale = kgen.load(SCALE)
+        entry = next(path for path in self.cache.iterdir() if path.is_dir())
+        (self.cache / f"{entry.name}.lock").chmod(0o666)
+        entry.chmod(0o555)
+        with self.without_rights():
+            self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", scale, X, 1.0)
+        entry.chmod(0o000)
+        with self.without_rights():
+            self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
+        self.cache.chmod(0o000)
+        with self.without_rights():
+            self.assertRaisesRegex(kgen.CacheError, "KGEN_CACHE_DIR", kgen.load, SCALE)
+        self.cache.chmod(0o755)
+        entry.chmod(0o755)
+
+    def test_the_cache_and_the_program_may_be_named_by_relative_paths(self):
+        code = f"import kgen, numpy as np; k = kgen.load({SCALE!r}); k.explain(); print(k(np.ones((1, 1)), 2.0))"
+        program = os.path.relpath(KGEN, self.folder.resolve())
+        for names in ({"KGEN_CACHE_DIR": "here"}, {"KGEN_CACHE_DIR": "", "XDG_CACHE_HOME": "there"}):
+            done = self.python(code, KGEN_EXECUTABLE=program, **names)
+            self.assertEqual((done.stdout, done.stderr), ("[[2.]]\n", "kgen: compiling scale for numpy\n"))
+        self.assertTrue((self.folder / "here").is_dir() and (self.folder / "there/kgen").is_dir())
 
     def test_nothing_of_a_framework_is_imported_before_its_first_array(self):
         code = f"import sys, kgen; kgen.load({SCALE!r}); print([m for m in ('numpy', 'torch', 'jax') if m in sys.modules])"
