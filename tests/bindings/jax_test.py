@@ -66,6 +66,8 @@ def setUpModule():
     run(KGEN, "grad", *(ROOT / f"specs/{name}.toml" for name in DIFFERENTIATED), "-o", specs)
     (specs / "squash.toml").write_text(SQUASH)
     run(KGEN, "grad", specs / "squash.toml", "-o", specs, "--save", "e")
+    (specs / "product.toml").write_text(matrix.PRODUCT)
+    run(KGEN, "grad", specs / "product.toml", "-o", specs)
     run(KGEN, *specs.iterdir(), *shipped, "-o", out, "--root", out, "--targets", "openmp", "--bind", "jax")
     flags = flags_with_headers()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -233,6 +235,12 @@ class Transforms(unittest.TestCase):
         lowered = text.lower(self.x[0, 0]).as_text()
         self.assertRegex(lowered, r"given_d_gamma = true")
         self.assertRegex(lowered, r"given_d_x = false")
+
+    def test_a_gradient_by_one_of_two_arrays_with_strides(self):
+        given = self.x, self.x[0, 0][:, None]
+        for wanted in (0, 1):
+            ours, theirs = (jax.grad(lambda x, y: f(x, y).sum(), wanted)(*given) for f in (kernel("product"), jnp.matmul))
+            close(ours, theirs)
 
     def test_gradients_have_the_types_of_the_inputs(self):
         x = self.x.astype(jnp.bfloat16)

@@ -13,6 +13,7 @@ import unittest
 
 import matrix
 import numpy as np
+from matrix import numbers
 
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 
@@ -24,20 +25,30 @@ def setUpModule():
     FOLDER = pathlib.Path(temporary.name)
     for case in matrix.CASES:
         (FOLDER / f"{case.name}.toml").write_text(case.spec)
-    specs = [f"{case.name}.toml" for case in matrix.CASES]
-    subprocess.run([KGEN, *specs, "--targets", "openmp", "--bind", "numpy"], cwd=FOLDER, check=True, capture_output=True)
+    (FOLDER / "product.toml").write_text(matrix.PRODUCT)
+    kgen("grad", "product.toml", "-o", ".")
+    names = [case.name for case in matrix.CASES] + ["product_backward"]
+    kgen(*(f"{name}.toml" for name in names), "--targets", "openmp", "--bind", "numpy")
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        list(pool.map(build, matrix.CASES))
+        list(pool.map(build, names))
     sys.path.insert(0, str(FOLDER))
 
 
-def build(case):
+def kgen(*arguments):
+    subprocess.run([KGEN, *arguments], cwd=FOLDER, check=True, capture_output=True)
+
+
+def build(name):
     environment = dict(os.environ, CXXFLAGS="-O0")
-    subprocess.run([sys.executable, f"{case.name}_numpy.py"], cwd=FOLDER, check=True, env=environment)
+    subprocess.run([sys.executable, f"{name}_numpy.py"], cwd=FOLDER, check=True, env=environment)
+
+
+def kernel(name):
+    return getattr(importlib.import_module(f"{name}_numpy"), name)
 
 
 def function(case):
-    return getattr(importlib.import_module(f"{case.name}_numpy"), case.name)
+    return kernel(case.name)
 
 
 def named(name):
@@ -110,6 +121,12 @@ class NumpyBinding(unittest.TestCase):
         y = np.empty_like(call.outputs[0])
         self.assertIsNone(function(case)(*call.arguments, out=(y, None))[1])
         np.testing.assert_array_equal(y, call.outputs[0])
+
+    def test_an_output_with_strides_that_is_not_wanted(self):
+        x, y, d_z = numbers(2, 3, 4), numbers(4, 5), numbers(2, 3, 5)
+        d_x = np.empty_like(x)
+        self.assertIsNone(kernel("product_backward")(x, y, d_z, out=(d_x, None))[1])
+        np.testing.assert_array_equal(d_x, d_z @ y.T)
 
     def test_wrong_types_are_refused_by_name(self):
         for case, number, call in calls():

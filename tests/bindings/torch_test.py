@@ -65,11 +65,12 @@ def setUpModule():
     unittest.addModuleCleanup(temporary.cleanup)
     FOLDER = pathlib.Path(temporary.name)
     specs = {case.name: case.spec for case in matrix.CASES}
+    specs["product"] = matrix.PRODUCT
     specs |= {name: f'kernel = "{name}"\n{text}' for name, text in (("soft", SOFTMAX), ("scaled", SCALED), ("squash", SQUASH), ("biased", BIASED))}
     for name, text in specs.items():
         (FOLDER / f"{name}.toml").write_text(text)
     kgen("grad", "soft.toml", "-o", ".")
-    kgen("grad", "scaled.toml", "biased.toml", "-o", ".")
+    kgen("grad", "scaled.toml", "biased.toml", "product.toml", "-o", ".")
     kgen("grad", "squash.toml", "-o", ".", "--save", "e")
     kgen(*(f"{name}.toml" for name in specs), "--targets", "openmp", "--bind", "torch")
     names = sorted(path.stem for path in FOLDER.glob("*_torch.py") if not path.stem.endswith(("_backward_torch", "_forward_torch")))
@@ -373,6 +374,13 @@ class Gradients(unittest.TestCase):
                         loss = sum((results[o] ** 2).sum() for o in outputs)
                         gradients.append(torch.autograd.grad(loss, [arguments[i] for i in wanted]))
                     torch.testing.assert_close(*gradients)
+
+    def test_a_gradient_by_one_of_two_arrays_with_strides(self):
+        for wanted in (0, 1):
+            given = [torch.randn(2, 3, 4, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)]
+            x = given[wanted].requires_grad_()
+            ours, theirs = (torch.autograd.grad(f(*given).sum(), x) for f in (module("product").product, torch.matmul))
+            torch.testing.assert_close(ours, theirs)
 
     def test_a_last_argument_may_be_left_out(self):
         x, bias = (torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (5,)))
