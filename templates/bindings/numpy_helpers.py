@@ -102,6 +102,15 @@ def _output(array, name, shape, dtype, strided=False):
     if not (array.flags.c_contiguous or strided):
         raise ValueError(f"{name} must be contiguous")
     return array
+//@ _apart
+def _apart(outputs, inputs, aliases):
+    """Refuses outputs that share memory with other arrays than the input whose memory they may be."""
+    for name, output in outputs.items():
+        for other, array in {**inputs, **outputs}.items():
+            if output is None or array is None or other in (name, aliases.get(name)):
+                continue
+            if np.shares_memory(output, array):
+                raise ValueError(f"{name} and {other} overlap")
 //@ _wrong_type
 def _wrong_type(name, array, dtype):
     return TypeError(f"{name} is {array.dtype}, not {dtype}")

@@ -115,6 +115,25 @@ class NumpyBinding(unittest.TestCase):
         function(case)(w, v, g, rate, out=(w, v))
         self.assert_gives((w, v), case.calls[0].outputs)
 
+    def test_out_that_is_another_input_is_refused_and_nothing_is_written(self):
+        case = named("aliased")
+        new = lambda *shape: np.full(shape or (2, 3), 7, "f4")
+        for out_of, names in ((lambda w, v, g: (v, w), ["w", "old_v"]), (lambda w, v, g: (g, v), ["w", "g"]),
+                              (lambda w, v, g: (new(), w), ["v", "old_w"]), (lambda w, v, g: (new(), new(2)), ["v"]),
+                              (lambda w, v, g: 2 * (new(),), ["w", "v"])):
+            w, v, g, rate = [np.copy(a) for a in case.calls[0].arguments]
+            out = out_of(w, v, g)
+            before = [np.copy(a) for a in out]
+            self.assert_refused(ValueError, names, lambda: function(case)(w, v, g, rate, out=out))
+            for one, other in zip((w, v, g, *out), (*case.calls[0].arguments[:3], *before)):
+                np.testing.assert_array_equal(one, other)
+
+    def test_a_refused_scalar_leaves_out_as_it_was(self):
+        w, v, g, _ = named("aliased").calls[0].arguments
+        out = np.full((2, 3), 7, "f4"), np.full((2, 3), 8, "f4")
+        self.assert_refused(TypeError, ["rate"], lambda: function(named("aliased"))(w, v, g, "much", out=out))
+        self.assertEqual([a.min() == a.max() for a in out], [True, True])
+
     def test_optional_outputs_that_are_not_wanted(self):
         case = named("optional")
         call = case.calls[0]
