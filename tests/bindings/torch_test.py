@@ -241,6 +241,21 @@ class TorchBinding(unittest.TestCase):
         self.assert_refused(["y", "overlap"], lambda: torch.ops.kgen.split_out(good, torch.zeros(6), G=2, y=good))
         self.assert_refused(["start"], lambda: function(named("ragged"))(torch.tensor([3, 0]), torch.zeros(3)))
 
+    def test_outputs_with_gaps_that_share_memory_are_refused_by_name(self):
+        step, _ = module("aliased").aliased_, module("split")
+        w, v, g = (torch.zeros(2, 6)[:, ::2] for _ in range(3))
+        self.assert_refused(["v must not overlap w"], lambda: step(w, w, g, 1.0))
+        buffer = torch.zeros(2, 12)
+        self.assert_refused(["v must not overlap g"], lambda: step(w, buffer[:, 0:3], buffer[:, 2:5], 1.0))
+        step(buffer[:, 0:3], buffer[:, 3:6], buffer[:, 6:9], 1.0)
+        step(buffer[:, 0::4], buffer[:, 1::4], buffer[:, 2::4], 1.0)
+        x, into = torch.ones(2, 6), torch.ops.kgen.split_out
+        shifted = torch.ones(2, 8)
+        self.assert_refused(["y must not overlap x"], lambda: into(shifted[:, :6], x[0], G=2, y=shifted[:, 1:7]))
+        self.assert_refused(["y must not overlap x"], lambda: into(x, x[0], G=2, y=x.as_strided((2, 6), (1, 2))))
+        self.assert_refused(["y has elements that share memory"], lambda: into(x, x[0], G=2, y=torch.zeros(2, 1).expand(2, 6)))
+        into(shifted[:, :6], x[0], G=2, y=shifted[:, :6])
+
     def test_arrays_on_two_devices_are_both_named(self):
         # A call of the operator for the CPU with an array that lies elsewhere; torch itself goes to that of the other.
         x, w = tensors(named("split").calls[0].arguments)

@@ -23,6 +23,7 @@ const std::set<std::string> &template_names() {
                                               "Tensor",
                                               "Workspace",
                                               "joined",
+                                              "keep_apart",
                                               "check",
                                               "choose",
                                               "cuda",
@@ -251,6 +252,11 @@ private:
     for (size_t a = 0; a < s_.arrays.size(); ++a)
       if (s_.arrays[a].alias < 0 || s_.arrays[a].in_place())
         prepare += name(static_cast<int>(a)) + ".make_dense(" + (s_.arrays[a].strided ? "true" : "") + ");\n";
+    std::vector<std::string> results, operands; // as the C functions know them
+    for (size_t a = 0; a < s_.arrays.size(); ++a)
+      if (!s_.arrays[a].is_argument() || s_.arrays[a].alias < 0)
+        (s_.arrays[a].is_argument() ? operands : results).push_back("&" + name(static_cast<int>(a)));
+    prepare += "keep_apart({" + join(results) + "}, {" + join(operands) + "});\n";
     view.set("outputs", outputs).set("finish", finish).set("run_parameters", join(run_parameters));
     view.set("prepare", line_views(prepare));
   }
