@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -65,6 +66,16 @@ ScalarType type_of(const char* name) {
   return ScalarType::Undefined;
 }
 
+{{#wholes}}
+// A whole number that the C function takes as a narrower type.
+template <typename Whole>
+int64_t whole(int64_t value, const char* name, const char* type) {
+  if (static_cast<int64_t>(static_cast<Whole>(value)) != value || (value < 0 && Whole(-1) > 0))
+    fail(name, " is beyond ", type, ": ", value);
+  return value;
+}
+
+{{/wholes}}
 // Where all arrays of a call are.
 struct Device {
   int32_t type = aoti_torch_device_type_cpu();
@@ -143,7 +154,7 @@ bool share_memory(const Tensor& a, const Tensor& b) {
   return can_add_up(steps.begin(), steps.end(), apart + 1 - a_bytes, apart + b_bytes - 1, tries);
 }
 bool are_same(const Tensor& a, const Tensor& b) {
-  return a.data_ptr() == b.data_ptr() && a.strides().vec() == b.strides().vec() && a.element_size() == b.element_size();
+  return a.data_ptr() == b.data_ptr() && a.sizes().vec() == b.sizes().vec() && a.strides().vec() == b.strides().vec();
 }
 
 // An argument of the kernel: a tensor, or none.
@@ -155,6 +166,7 @@ class Array {
 
   void take(Device& device, const std::optional<Tensor>& tensor) {
     if (!(tensor_ = tensor)) return;
+    if (!tensor->defined()) fail(name_, " must be an array, not None");
     Device mine{0, 0, name_};
     STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(tensor->get(), &mine.type));
     STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(tensor->get(), &mine.index));
@@ -201,20 +213,26 @@ class Array {
     if (!is_there() || (strided && rest_count_ <= 1) || tensor_->is_contiguous()) return;
     dense_ = torch::stable::contiguous(*tensor_);
   }
-  // Refuses an output on memory of another array, or twice on its own, where the C function finds a copy and cannot tell.
-  // An input itself may be given as output: its copy is what is read.
+  // Refuses an output on memory of another array where the C function finds a copy and cannot tell. An input itself may
+  // be given as output: nothing is read after it is written.
   void keep_apart(const Array& other, bool is_input) const {
     if (!is_there() || !other.is_there() || !(dense_ || other.dense_)) return;
     if (is_input && are_same(*tensor_, *other.tensor_)) return;
     if (share_memory(*tensor_, *other.tensor_)) fail(name_, " must not overlap ", other.name_);
   }
+  // The same for an output whose own elements share memory.
   void keep_elements_apart() const {
     if (!dense_) return;
     Steps steps;
     add_steps(steps, *tensor_, 1);
-    int64_t span = 0;
-    for (auto step = steps.rbegin(); step != steps.rend(); span += step->first * step->second, ++step)
-      if (step->first <= span) fail(name_, " has elements that share memory");
+    int64_t span = 0, places = 1;
+    bool apart = true;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      apart = apart && step->first > span;  // longer than what the shorter ones span
+      span += step->first * step->second;
+      places *= step->second + 1;
+    }
+    if (!apart || places != tensor_->numel()) fail(name_, " has elements that share memory");
   }
   void finish() {
     if (dense_) torch::stable::copy_(*tensor_, *dense_);

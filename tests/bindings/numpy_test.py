@@ -204,13 +204,19 @@ class NumpyBinding(unittest.TestCase):
         self.assert_refused(TypeError, ["M"], lambda: function(made)(M=1.5, N=1))
         self.assert_refused(ValueError, ["N"], lambda: function(made)(M=1, N=-1))
         self.assert_refused(ValueError, ["N"], lambda: function(made)(M=1, N=2**64))
+        self.assert_refused(ValueError, ["z", str(2**62)], lambda: function(made)(M=1, N=2**62))
+        self.assert_refused(MemoryError, ["z", str(2**50)], lambda: function(made)(M=1, N=2**50))
         arguments = scalars.calls[0].arguments
         self.assert_refused(TypeError, ["b must be a number"],
                             lambda: function(scalars)(arguments[0], 1.0, "2", *arguments[3:]))
         for i, wrong, kind in ((1, "a", TypeError), (3, None, TypeError), (4, 2**31, ValueError), (6, -1, ValueError),
-                               (5, 0.5, TypeError)):
+                               (5, 0.5, TypeError), (7, "on", TypeError), (7, None, TypeError), (7, 1, TypeError)):
             self.assert_refused(kind, [parameters(scalars)[i]], lambda: function(scalars)(
                 *[wrong if i == j else a for j, a in enumerate(arguments)]))
+
+    def test_masked_arrays_are_refused_by_name(self):
+        x, w = named("split").calls[0].arguments
+        self.assert_refused(TypeError, ["w", "mask"], lambda: function(named("split"))(x, np.ma.masked_array(w, w > 0), G=2))
 
     def test_choices_may_be_types_of_frameworks_and_numbers(self):
         import torch

@@ -125,12 +125,12 @@ private:
     int place = 0;
     for (size_t i = 0; i < f_.arrays.size(); ++i) {
       const Array &a = f_.arrays[i];
-      const bool is_missing = is_real(static_cast<int>(i)) && a.role != Array::Role::table &&
-                              gradient_of(a, !a.is_argument()) == nullptr;
+      const bool is_missing =
+          is_real(static_cast<int>(i)) && a.role != Array::Role::table && gradient_of(a, !a.is_argument()) == nullptr;
       if (is_missing)
-        raise_if(a.is_argument() ? "variable[" + std::to_string(place) + "]"
-                                 : "not isinstance(" + not_taken(static_cast<int>(i)) +
-                                       ", jax.custom_derivatives.SymbolicZero)",
+        raise_if(a.is_argument()
+                     ? "variable[" + std::to_string(place) + "]"
+                     : "not isinstance(" + not_taken(static_cast<int>(i)) + ", jax.custom_derivatives.SymbolicZero)",
                  b_.kernel + (a.is_argument() ? " gives" : " takes") + " no gradient of " + a.name);
       place += a.is_argument() ? 1 : 0;
     }
@@ -140,9 +140,8 @@ private:
     add("    raise NotImplementedError(\"" + message + "\")");
   }
   bool is_real(int array) const {
-    return std::ranges::any_of(f_.functions, [&](const CFunction &f) {
-      return is_floating(f.array_types[static_cast<size_t>(array)]);
-    });
+    return std::ranges::any_of(
+        f_.functions, [&](const CFunction &f) { return is_floating(f.array_types[static_cast<size_t>(array)]); });
   }
   std::string not_taken(int output) const { return "_d_" + f_.arrays[static_cast<size_t>(output)].name; }
 

@@ -356,20 +356,28 @@ private:
     add("        _apart({" + join(outputs, ", ") + "}, {" + join(inputs, ", ") + "}, {" + join(aliases, ", ") + "})");
     for (const SignatureArray &a : s_.arrays)
       if (a.in_place())
-        add(memory_of(a) + " = " + a.parameter + " if out is None or " + (a.optional ? a.parameter + " is None or " : "") +
-            a.parameter + " is " + s_.arrays[a.alias].parameter + " else " + s_.arrays[a.alias].parameter + ".copy()");
+        add(memory_of(a) + " = " + a.parameter + " if out is None or " +
+            (a.optional ? a.parameter + " is None or " : "") + a.parameter + " is " + s_.arrays[a.alias].parameter +
+            " else " + s_.arrays[a.alias].parameter + ".copy()");
   }
 
   // Where the C function finds an array.
-  static std::string memory_of(const SignatureArray &a) {
-    return (a.in_place() ? "_memory_of_" : "") + a.parameter;
-  }
+  static std::string memory_of(const SignatureArray &a) { return (a.in_place() ? "_memory_of_" : "") + a.parameter; }
 
   std::string made(const SignatureArray &a) const {
     if (a.in_place())
       return s_.arrays[a.alias].parameter + ".copy()";
-    const bool may_be_negative = std::ranges::any_of(a.dims, [&](const Size &d) { return may_fall_below_zero(d); });
-    return std::string(may_be_negative ? "_empty(" : "np.empty(") + names_.shape(a) + ", " + dtype_of(a) + ")";
+    const bool may_fail =
+        std::ranges::any_of(a.dims, [&](const Size &d) { return may_fall_below_zero(d) || is_given_by_callers(d); });
+    return std::string(may_fail ? "_empty(\"" + a.parameter + "\", " : "np.empty(") + names_.shape(a) + ", " +
+           dtype_of(a) + ")";
+  }
+
+  bool is_given_by_callers(const Size &size) const {
+    return any_node(size, [&](const Size &s) {
+      const SignatureSize *found = s.op == Size::Op::axis ? s_.find_size(s.name) : nullptr;
+      return found != nullptr && (found->array < 0 || is_given_by_callers(found->value));
+    });
   }
 
   bool may_fall_below_zero(const Size &size) const {
@@ -448,6 +456,8 @@ private:
   }
 
   std::string scalar_text(const SignatureScalar &scalar) const {
+    if (scalar.type == Type::boolean)
+      return "_flag(" + scalar.parameter + ", \"" + scalar.parameter + "\")";
     return is_integer(scalar.type)
                ? "_whole(" + scalar.parameter + ", \"" + scalar.parameter + "\", " + dtype_name(scalar.type) + ")"
                : scalar.parameter;
@@ -472,7 +482,8 @@ private:
     add("    raise _failure(_status)");
     for (const SignatureArray &a : s_.arrays)
       if (a.in_place())
-        add("if " + memory_of(a) + " is not " + a.parameter + ":\n    np.copyto(" + a.parameter + ", " + memory_of(a) + ")");
+        add("if " + memory_of(a) + " is not " + a.parameter + ":\n    np.copyto(" + a.parameter + ", " + memory_of(a) +
+            ")");
     std::vector<std::string> outputs;
     for (const int o : s_.outputs())
       outputs.push_back(s_.arrays[o].parameter);
