@@ -11,6 +11,8 @@ def _array(value, name, rank, or_more=False, optional=False, is_table=False):
     array = jnp.asarray(value)
     if array.dtype != value.dtype and not is_table:
         raise TypeError(f"{_KERNEL}: {name} is {value.dtype}, which JAX keeps only with jax_enable_x64")
+    if array.dtype != value.dtype and (value.astype(array.dtype) != value).any():
+        raise ValueError(f"{_KERNEL}: {name} has entries that JAX keeps only with jax_enable_x64")
     return array
 //@ _type
 _TYPES = {"bf16": jnp.dtype("bfloat16"), "bool": np.dtype("bool")}
@@ -40,7 +42,12 @@ def _choose(**given):
 //@ _type_choice: _type
 def _type_choice(value):
     """A type that is chosen by name, or as a dtype."""
-    return value if value is None or value in list(_TYPES) else _type(np.dtype(value))
+    if value is None or value in list(_TYPES):
+        return value
+    try:
+        return _type(np.dtype(value))
+    except (TypeError, ValueError):
+        return str(value)  # which is refused with what it can be
 //@ _scalar: _fixed _type
 def _scalar(value, name, kind):
     _fixed(value, name, kind)
@@ -51,7 +58,8 @@ def _scalar(value, name, kind):
             value = operator.index(value)
         return _TYPES["f32" if kind in ("f16", "bf16") else kind].type(value).item()
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"{_KERNEL}: {name} must be {kind}: {error}") from None
+        kind_of_error = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind_of_error(f"{_KERNEL}: {name} must be {kind}: {error}") from None
 //@ _size: _fixed
 def _size(value, name):
     _fixed(value, name, "i64")
@@ -61,6 +69,8 @@ def _size(value, name):
         raise TypeError(f"{_KERNEL}: {name} must be a whole number: {error}") from None
     if value < 0:
         raise ValueError(f"{_KERNEL}: {name} must not be negative, but is {value}")
+    if value >= 2**63:
+        raise ValueError(f"{_KERNEL}: {name} is beyond int64: {value}")
     return value
 //@ _fixed
 def _fixed(value, name, kind):
@@ -90,9 +100,11 @@ def _ceil_div(a, b):
     return -(-a // b) if b else 0
 //@ _call: _Call _alike _type _apply
 def _call(arrays, results, attributes, function=0, aliases=()):
-    for name, _, shape, _ in results:
-        if min(shape, default=0) < 0:
-            raise ValueError(f"{_KERNEL}: {name} would have the shape {shape}")
+    for name, kind, shape, _ in results:
+        # What XLA cannot count ends the process there.
+        if min(shape, default=0) < 0 or math.prod(shape) * _TYPES[kind].itemsize >= 2**63:
+            sizes = "".join(f", {size} = {value}" for size, value in attributes.items() if value in shape)
+            raise ValueError(f"{_KERNEL}: {name} would have the shape {shape}{sizes}")
     if not any(jnp.issubdtype(_TYPES[kind], jnp.floating) for _, kind, _, _ in results):
         arrays = jax.lax.stop_gradient(arrays)
     outputs = _apply(_Call(results, function, tuple(attributes.items()), aliases), *_alike(arrays))

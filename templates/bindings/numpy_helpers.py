@@ -1,5 +1,7 @@
 //@ _array
 def _array(value, name):
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array; its mask would be lost")
     if isinstance(value, np.ndarray):
         return value.view(np.ndarray)
     if not hasattr(value, "__dlpack__"):
@@ -68,8 +70,17 @@ def _floor_mod(a, b):
 def _ceil_div(a, b):
     return -(-a // b) if b else 0
 //@ _empty
-def _empty(shape, dtype):
-    return np.empty([max(extent, 0) for extent in shape], dtype)  # the C function says which size is negative
+def _empty(name, shape, dtype):
+    try:
+        return np.empty([max(extent, 0) for extent in shape], dtype)  # the C function says which size is negative
+    except (ValueError, MemoryError) as error:
+        kind = MemoryError if isinstance(error, MemoryError) else ValueError
+        raise kind(f"{name} would have the shape {shape}: {error}") from None
+//@ _flag
+def _flag(value, name):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be a bool, not {type(value).__name__}")
+    return bool(value)
 //@ _steps
 def _steps(array, rest=0, behind=None):
     """Its strides in elements, where the dimensions from `rest` up to the last `behind` count as one. None: there are
@@ -102,6 +113,15 @@ def _output(array, name, shape, dtype, strided=False):
     if not (array.flags.c_contiguous or strided):
         raise ValueError(f"{name} must be contiguous")
     return array
+//@ _apart
+def _apart(outputs, inputs, aliases):
+    """Refuses outputs that share memory with other arrays than the input whose memory they may be."""
+    for name, output in outputs.items():
+        for other, array in {**inputs, **outputs}.items():
+            if output is None or array is None or other in (name, aliases.get(name)):
+                continue
+            if np.shares_memory(output, array):
+                raise ValueError(f"{name} and {other} overlap")
 //@ _wrong_type
 def _wrong_type(name, array, dtype):
     return TypeError(f"{name} is {array.dtype}, not {dtype}")

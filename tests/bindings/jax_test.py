@@ -31,6 +31,26 @@ inputs.x = "T[..., N]"
 outputs.y = "T[..., N]"
 body = 'real e = exp(-x); y = x / (1 + e);'
 """
+CUBE = """kernel = "cube"
+backward = "cube_slope.toml"
+params.act = ["identity", "square"]
+types.W = ["f32", "i32"]
+scalars.times = "i32"
+inputs.x = "f32[N]"
+inputs.w = "f32[N]"
+outputs.y = "f32[N]"
+outputs.v = "W[Q, N]"
+body = 'y = act(x * x * x) * w; v = times + index(Q);'
+"""
+CUBE_SLOPE = """kernel = "cube_slope"
+backward_of = "cube"
+params.act = ["identity", "square"]
+inputs.x = "f32[N]"
+inputs.w = "f32[N]"
+inputs.d_y = "f32[N]"
+outputs.d_x = "f32[N]"
+body = 'd_x = act(x) * 0 + 3 * x * x * w * d_y;'
+"""
 DIFFERENTIATED = ("norm/softmax", "norm/layer_norm", "giou/loss_ragged", "conv/conv2d")
 
 
@@ -66,6 +86,10 @@ def setUpModule():
     run(KGEN, "grad", *(ROOT / f"specs/{name}.toml" for name in DIFFERENTIATED), "-o", specs)
     (specs / "squash.toml").write_text(SQUASH)
     run(KGEN, "grad", specs / "squash.toml", "-o", specs, "--save", "e")
+    (specs / "product.toml").write_text(matrix.PRODUCT)
+    (specs / "cube.toml").write_text(CUBE)
+    (specs / "cube_slope.toml").write_text(CUBE_SLOPE)
+    run(KGEN, "grad", specs / "product.toml", "-o", specs)
     run(KGEN, *specs.iterdir(), *shipped, "-o", out, "--root", out, "--targets", "openmp", "--bind", "jax")
     flags = flags_with_headers()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -234,6 +258,12 @@ class Transforms(unittest.TestCase):
         self.assertRegex(lowered, r"given_d_gamma = true")
         self.assertRegex(lowered, r"given_d_x = false")
 
+    def test_a_gradient_by_one_of_two_arrays_with_strides(self):
+        given = self.x, self.x[0, 0][:, None]
+        for wanted in (0, 1):
+            ours, theirs = (jax.grad(lambda x, y: f(x, y).sum(), wanted)(*given) for f in (kernel("product"), jnp.matmul))
+            close(ours, theirs)
+
     def test_gradients_have_the_types_of_the_inputs(self):
         x = self.x.astype(jnp.bfloat16)
         gamma = self.x[0, 0]
@@ -255,6 +285,16 @@ class Transforms(unittest.TestCase):
             jax.grad(lambda x: row_sum(x)[0])(self.x[0])
         with self.assertRaisesRegex(NotImplementedError, "softmax_backward has no gradient"):
             jax.grad(lambda x: jax.grad(lambda y: (kernel("softmax")(y) ** 2).sum())(x).sum())(self.x)
+
+    def test_a_gradient_that_the_backward_kernel_does_not_give_is_refused(self):
+        x, w = self.x[0, 0], self.x[0, 1]
+        y = lambda x, w: kernel("cube")(x, w, 1, Q=2)[0].sum()
+        close(jax.grad(y)(x, w), 3 * x * x * w)
+        for transformed in (y, jax.jit(y)):
+            with self.assertRaisesRegex(NotImplementedError, "cube_slope gives no gradient of w"):
+                jax.grad(transformed, 1)(x, w)
+        with self.assertRaisesRegex(NotImplementedError, "cube_slope takes no gradient of v"):
+            jax.grad(lambda x: kernel("cube")(x, w, 1, Q=2)[1].sum())(x)
 
     def test_whole_numbers_have_the_gradient_zero(self):
         convert = kernel("convert")
@@ -316,6 +356,21 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "M must not be negative", "sizes_of_outputs", x, M=-1, P=2)
         self.refused(TypeError, "P must be a whole number", "sizes_of_outputs", x, M=2, P=1.5)
         self.refused(ValueError, "U must be bf16 or f16 or i8, not i64", "convert", x, U="i64")
+        for wrong in ("foo", 3.5):
+            self.refused(ValueError, f"W must be f32 or i32, not {wrong}", "cube", x, x, 1, Q=1, W=wrong)
+        self.refused(ValueError, "act must be identity or square, not None", "cube", x, x, 1, Q=1, act=None)
+        self.refused(ValueError, "times must be i32", "cube", x, x, 2**31, Q=1)
+
+    def test_sizes_that_nothing_can_have_are_refused_by_name(self):
+        x = np.ones(4, np.float32)
+        for size in (2**59, 2**60, 2**61, 2**62):
+            self.refused(ValueError, f"v would have the shape .*, Q = {size}", "cube", x, x, 1, Q=size)
+        self.refused(ValueError, "Q is beyond int64", "cube", x, x, 1, Q=2**63)
+
+    def test_tables_that_32_bits_cannot_hold_are_refused_by_name(self):
+        boxes = np.zeros((5, 4), np.float32)
+        self.refused(ValueError, "box_start has entries that JAX keeps only with jax_enable_x64", "giou_loss_ragged",
+                     np.array([0, 2**32 + 5]), boxes, boxes)  # fmt: skip
 
     def test_a_wrong_table_is_an_error_of_the_call(self):
         boxes = np.zeros((5, 4), np.float32)

@@ -14,6 +14,16 @@ import numpy as np
 bf16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": bf16, "f16": np.dtype("f2")}
 
+# Products of two arrays with strides, each of which may be what a gradient is wanted of.
+PRODUCT = """kernel = "product"
+types.T = ["f32", "f64"]
+batch.B = ["x", "z"]
+inputs.x = { type = "T[M, K]", layout = "strided" }
+inputs.y = { type = "T[K, N]", layout = "strided" }
+outputs.z = "T[M, N]"
+body = 'z = dot(x, y, K);'
+"""
+
 
 @dataclasses.dataclass
 class Call:

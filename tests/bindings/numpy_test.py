@@ -13,6 +13,7 @@ import unittest
 
 import matrix
 import numpy as np
+from matrix import numbers
 
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 
@@ -24,20 +25,30 @@ def setUpModule():
     FOLDER = pathlib.Path(temporary.name)
     for case in matrix.CASES:
         (FOLDER / f"{case.name}.toml").write_text(case.spec)
-    specs = [f"{case.name}.toml" for case in matrix.CASES]
-    subprocess.run([KGEN, *specs, "--targets", "openmp", "--bind", "numpy"], cwd=FOLDER, check=True, capture_output=True)
+    (FOLDER / "product.toml").write_text(matrix.PRODUCT)
+    kgen("grad", "product.toml", "-o", ".")
+    names = [case.name for case in matrix.CASES] + ["product_backward"]
+    kgen(*(f"{name}.toml" for name in names), "--targets", "openmp", "--bind", "numpy")
     with concurrent.futures.ThreadPoolExecutor() as pool:
-        list(pool.map(build, matrix.CASES))
+        list(pool.map(build, names))
     sys.path.insert(0, str(FOLDER))
 
 
-def build(case):
+def kgen(*arguments):
+    subprocess.run([KGEN, *arguments], cwd=FOLDER, check=True, capture_output=True)
+
+
+def build(name):
     environment = dict(os.environ, CXXFLAGS="-O0")
-    subprocess.run([sys.executable, f"{case.name}_numpy.py"], cwd=FOLDER, check=True, env=environment)
+    subprocess.run([sys.executable, f"{name}_numpy.py"], cwd=FOLDER, check=True, env=environment)
+
+
+def kernel(name):
+    return getattr(importlib.import_module(f"{name}_numpy"), name)
 
 
 def function(case):
-    return getattr(importlib.import_module(f"{case.name}_numpy"), case.name)
+    return kernel(case.name)
 
 
 def named(name):
@@ -104,12 +115,37 @@ class NumpyBinding(unittest.TestCase):
         function(case)(w, v, g, rate, out=(w, v))
         self.assert_gives((w, v), case.calls[0].outputs)
 
+    def test_out_that_is_another_input_is_refused_and_nothing_is_written(self):
+        case = named("aliased")
+        new = lambda *shape: np.full(shape or (2, 3), 7, "f4")
+        for out_of, names in ((lambda w, v, g: (v, w), ["w", "old_v"]), (lambda w, v, g: (g, v), ["w", "g"]),
+                              (lambda w, v, g: (new(), w), ["v", "old_w"]), (lambda w, v, g: (new(), new(2)), ["v"]),
+                              (lambda w, v, g: 2 * (new(),), ["w", "v"])):
+            w, v, g, rate = [np.copy(a) for a in case.calls[0].arguments]
+            out = out_of(w, v, g)
+            before = [np.copy(a) for a in out]
+            self.assert_refused(ValueError, names, lambda: function(case)(w, v, g, rate, out=out))
+            for one, other in zip((w, v, g, *out), (*case.calls[0].arguments[:3], *before)):
+                np.testing.assert_array_equal(one, other)
+
+    def test_a_refused_scalar_leaves_out_as_it_was(self):
+        w, v, g, _ = named("aliased").calls[0].arguments
+        out = np.full((2, 3), 7, "f4"), np.full((2, 3), 8, "f4")
+        self.assert_refused(TypeError, ["rate"], lambda: function(named("aliased"))(w, v, g, "much", out=out))
+        self.assertEqual([a.min() == a.max() for a in out], [True, True])
+
     def test_optional_outputs_that_are_not_wanted(self):
         case = named("optional")
         call = case.calls[0]
         y = np.empty_like(call.outputs[0])
         self.assertIsNone(function(case)(*call.arguments, out=(y, None))[1])
         np.testing.assert_array_equal(y, call.outputs[0])
+
+    def test_an_output_with_strides_that_is_not_wanted(self):
+        x, y, d_z = numbers(2, 3, 4), numbers(4, 5), numbers(2, 3, 5)
+        d_x = np.empty_like(x)
+        self.assertIsNone(kernel("product_backward")(x, y, d_z, out=(d_x, None))[1])
+        np.testing.assert_array_equal(d_x, d_z @ y.T)
 
     def test_wrong_types_are_refused_by_name(self):
         for case, number, call in calls():
@@ -168,13 +204,19 @@ class NumpyBinding(unittest.TestCase):
         self.assert_refused(TypeError, ["M"], lambda: function(made)(M=1.5, N=1))
         self.assert_refused(ValueError, ["N"], lambda: function(made)(M=1, N=-1))
         self.assert_refused(ValueError, ["N"], lambda: function(made)(M=1, N=2**64))
+        self.assert_refused(ValueError, ["z", str(2**62)], lambda: function(made)(M=1, N=2**62))
+        self.assert_refused(MemoryError, ["z", str(2**50)], lambda: function(made)(M=1, N=2**50))
         arguments = scalars.calls[0].arguments
         self.assert_refused(TypeError, ["b must be a number"],
                             lambda: function(scalars)(arguments[0], 1.0, "2", *arguments[3:]))
         for i, wrong, kind in ((1, "a", TypeError), (3, None, TypeError), (4, 2**31, ValueError), (6, -1, ValueError),
-                               (5, 0.5, TypeError)):
+                               (5, 0.5, TypeError), (7, "on", TypeError), (7, None, TypeError), (7, 1, TypeError)):
             self.assert_refused(kind, [parameters(scalars)[i]], lambda: function(scalars)(
                 *[wrong if i == j else a for j, a in enumerate(arguments)]))
+
+    def test_masked_arrays_are_refused_by_name(self):
+        x, w = named("split").calls[0].arguments
+        self.assert_refused(TypeError, ["w", "mask"], lambda: function(named("split"))(x, np.ma.masked_array(w, w > 0), G=2))
 
     def test_choices_may_be_types_of_frameworks_and_numbers(self):
         import torch

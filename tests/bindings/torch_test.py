@@ -65,11 +65,12 @@ def setUpModule():
     unittest.addModuleCleanup(temporary.cleanup)
     FOLDER = pathlib.Path(temporary.name)
     specs = {case.name: case.spec for case in matrix.CASES}
+    specs["product"] = matrix.PRODUCT
     specs |= {name: f'kernel = "{name}"\n{text}' for name, text in (("soft", SOFTMAX), ("scaled", SCALED), ("squash", SQUASH), ("biased", BIASED))}
     for name, text in specs.items():
         (FOLDER / f"{name}.toml").write_text(text)
     kgen("grad", "soft.toml", "-o", ".")
-    kgen("grad", "scaled.toml", "biased.toml", "-o", ".")
+    kgen("grad", "scaled.toml", "biased.toml", "product.toml", "-o", ".")
     kgen("grad", "squash.toml", "-o", ".", "--save", "e")
     kgen(*(f"{name}.toml" for name in specs), "--targets", "openmp", "--bind", "torch")
     names = sorted(path.stem for path in FOLDER.glob("*_torch.py") if not path.stem.endswith(("_backward_torch", "_forward_torch")))
@@ -240,6 +241,47 @@ class TorchBinding(unittest.TestCase):
         self.assert_refused(["y", "overlap"], lambda: torch.ops.kgen.split_out(good, torch.zeros(6), G=2, y=good))
         self.assert_refused(["start"], lambda: function(named("ragged"))(torch.tensor([3, 0]), torch.zeros(3)))
 
+    def test_outputs_with_gaps_that_share_memory_are_refused_by_name(self):
+        step, _ = module("aliased").aliased_, module("split")
+        w, v, g = (torch.zeros(2, 6)[:, ::2] for _ in range(3))
+        self.assert_refused(["v must not overlap w"], lambda: step(w, w, g, 1.0))
+        buffer = torch.zeros(2, 12)
+        self.assert_refused(["v must not overlap g"], lambda: step(w, buffer[:, 0:3], buffer[:, 2:5], 1.0))
+        step(buffer[:, 0:3], buffer[:, 3:6], buffer[:, 6:9], 1.0)
+        step(buffer[:, 0::4], buffer[:, 1::4], buffer[:, 2::4], 1.0)
+        x, into = torch.ones(2, 6), torch.ops.kgen.split_out
+        shifted = torch.ones(2, 8)
+        self.assert_refused(["y must not overlap x"], lambda: into(shifted[:, :6], x[0], G=2, y=shifted[:, 1:7]))
+        self.assert_refused(["y must not overlap x"], lambda: into(x, x[0], G=2, y=x.as_strided((2, 6), (1, 2))))
+        for strides in ((1, 0), (1, 1), (2, 1)):
+            self.assert_refused(["y has elements that share memory"],
+                                lambda: into(x, x[0], G=2, y=torch.zeros(9).as_strided((2, 6), strides)))
+        into(shifted[:, :6], x[0], G=2, y=shifted[:, :6])
+
+    def test_none_and_numbers_that_do_not_fit_are_refused_by_name(self):
+        x, w = tensors(named("split").calls[0].arguments)
+        self.assert_refused(["w must be an array, not None"], lambda: function(named("split"))(x, None, G=2))
+        case = named("scalars")
+        for wrong in ({"k": 256}, {"k": -1}, {"i": 2**31}, {"i": -2**31 - 1}):
+            arguments = tensors(case.calls[0].arguments)
+            ((name, value),) = wrong.items()
+            arguments[parameters(case).index(name)] = value
+            self.assert_refused([f"{name} is beyond", str(value)], lambda: function(case)(*arguments))
+
+    def test_arrays_without_elements_are_refused_where_others_are(self):
+        meta = lambda *shape: torch.empty(shape, device="meta")
+        split, into = function(named("split")), torch.ops.kgen.split_out
+        self.assertEqual(split(meta(2, 6), meta(6), G=2).shape, (2, 6))
+        for x, w in ((meta(2, 6), torch.ones(6)), (torch.ones(2, 6), meta(6))):
+            self.assert_refused(["x and w are not on the same device"], lambda: split(x, w, G=2))
+        self.assert_refused(["w has the shape (5,), not (6,)"], lambda: split(meta(2, 6), meta(5), G=2))
+        self.assert_refused(["w has the shape (1, 6)"], lambda: split(meta(2, 6), meta(1, 6), G=2))
+        x, w = torch.ones(2, 6), torch.ones(6)
+        self.assert_refused(["x and y are not on the same device"], lambda: into(x, w, G=2, y=meta(2, 6)))
+        self.assert_refused(["y has the shape (2, 5)"], lambda: into(meta(2, 6), meta(6), G=2, y=meta(2, 5)))
+        aliased = module("aliased").aliased_
+        self.assert_refused(["old_v has the shape"], lambda: aliased(meta(2, 3), meta(2, 4), meta(2, 3), 1.0))
+
     def test_arrays_on_two_devices_are_both_named(self):
         # A call of the operator for the CPU with an array that lies elsewhere; torch itself goes to that of the other.
         x, w = tensors(named("split").calls[0].arguments)
@@ -280,6 +322,11 @@ class TorchBinding(unittest.TestCase):
                     dims = tuple(0 if i == j else None for j in range(len(arguments)))
                     got = torch.vmap(lambda *a: function(case)(*a, **call.keywords), dims)(*arguments)
                     self.assert_gives(got, [np.stack([o] * 3) for o in call.outputs])
+
+    def test_vmap_over_nothing(self):
+        w, v, g, rate = tensors(named("aliased").calls[0].arguments)
+        results = torch.vmap(function(named("aliased")), (0, None, None, None))(w[None][:0], v, g, rate)
+        self.assertEqual([r.shape for r in results], [(0, 2, 3), (0, 2, 3)])
 
     def test_vmap_joins_a_batch_of_the_spec(self):
         call = named("batched").calls[0]
@@ -374,6 +421,13 @@ class Gradients(unittest.TestCase):
                         gradients.append(torch.autograd.grad(loss, [arguments[i] for i in wanted]))
                     torch.testing.assert_close(*gradients)
 
+    def test_a_gradient_by_one_of_two_arrays_with_strides(self):
+        for wanted in (0, 1):
+            given = [torch.randn(2, 3, 4, dtype=torch.float64), torch.randn(4, 5, dtype=torch.float64)]
+            x = given[wanted].requires_grad_()
+            ours, theirs = (torch.autograd.grad(f(*given).sum(), x) for f in (module("product").product, torch.matmul))
+            torch.testing.assert_close(ours, theirs)
+
     def test_a_last_argument_may_be_left_out(self):
         x, bias = (torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 5), (5,)))
         biased = module("biased").biased
@@ -395,6 +449,19 @@ class Gradients(unittest.TestCase):
         with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
             y = module("soft").soft(x)
         self.assertEqual([t.data_ptr() for t in kept], [y.data_ptr()])
+
+    def test_what_writes_into_arrays_that_are_given_raises_where_one_requires_a_gradient(self):
+        x, y = torch.randn(3, 4, requires_grad=True), torch.empty(3, 4)
+        soft, into = module("soft").soft, torch.ops.kgen.soft_out
+        for given, out in ((x, y), (x.detach(), y.clone().requires_grad_())):
+            with self.assertRaisesRegex(RuntimeError, "soft_out does not support automatic differentiation"):
+                into(given, y=out)
+        with torch.no_grad():
+            into(x, y=y)
+        torch.testing.assert_close(y, soft(x.detach()))
+        w, v, g, rate = tensors(named("aliased").calls[0].arguments)
+        with self.assertRaisesRegex(RuntimeError, "aliased_ does not support automatic differentiation"):
+            module("aliased").aliased_(w, v, g.requires_grad_(), rate)
 
     def test_second_order_raises(self):
         x = torch.randn(4, 5, requires_grad=True)

@@ -63,8 +63,7 @@ private:
       const Array *array = array_that_tells(static_cast<int>(c));
       columns.push_back(choice.parameter);
       if (choice.is_parameter)
-        given.push_back(choice.parameter + "=" +
-                        (choice.is_type ? "_type_choice(" + choice.parameter + ")" : choice.parameter));
+        given.push_back(choice.parameter + "=" + chosen(choice));
       else if (array != nullptr)
         given.push_back(choice.parameter + "=(" + quoted(array->parameter) + ", " + array->parameter + ")");
     }
@@ -74,6 +73,12 @@ private:
     for (const ChoiceParameter &choice : s_.choices)
       if (choice.is_number)
         add(choice.parameter + " = int(" + choice.parameter + ")");
+  }
+
+  // None stands for the first choice that fits; where the first always fits, it is none of the choices.
+  static std::string chosen(const ChoiceParameter &choice) {
+    const std::string value = choice.is_type ? "_type_choice(" + choice.parameter + ")" : choice.parameter;
+    return choice.first_always_fits ? "str(" + value + ")" : value;
   }
 
   const Array *array_that_tells(int choice) const {

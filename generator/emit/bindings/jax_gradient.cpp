@@ -70,6 +70,7 @@ public:
     const std::string forward = indented(join(std::exchange(lines_, {}), "\n"));
     add("variable, " + python_tuple(saved_) + " = saved");
     unpack(gradients(), "gradients");
+    refuse();
     name_zeros();
     std::vector<std::string> results;
     for (const int i : b_.outputs())
@@ -114,10 +115,35 @@ private:
     std::vector<std::string> out;
     for (const int i : f_.outputs()) {
       const Array *gradient = gradient_of(f_.arrays[static_cast<size_t>(i)], true);
-      out.push_back(gradient == nullptr ? "_" : gradient->parameter);
+      out.push_back(gradient != nullptr ? gradient->parameter : is_real(i) ? not_taken(i) : "_");
     }
     return out;
   }
+
+  // Gradients that the backward kernel knows nothing of are not 0.
+  void refuse() {
+    int place = 0;
+    for (size_t i = 0; i < f_.arrays.size(); ++i) {
+      const Array &a = f_.arrays[i];
+      const bool is_missing =
+          is_real(static_cast<int>(i)) && a.role != Array::Role::table && gradient_of(a, !a.is_argument()) == nullptr;
+      if (is_missing)
+        raise_if(a.is_argument()
+                     ? "variable[" + std::to_string(place) + "]"
+                     : "not isinstance(" + not_taken(static_cast<int>(i)) + ", jax.custom_derivatives.SymbolicZero)",
+                 b_.kernel + (a.is_argument() ? " gives" : " takes") + " no gradient of " + a.name);
+      place += a.is_argument() ? 1 : 0;
+    }
+  }
+  void raise_if(const std::string &condition, const std::string &message) {
+    add("if " + condition + ":");
+    add("    raise NotImplementedError(\"" + message + "\")");
+  }
+  bool is_real(int array) const {
+    return std::ranges::any_of(
+        f_.functions, [&](const CFunction &f) { return is_floating(f.array_types[static_cast<size_t>(array)]); });
+  }
+  std::string not_taken(int output) const { return "_d_" + f_.arrays[static_cast<size_t>(output)].name; }
 
   // An output that nothing depends on has a gradient without an array.
   void name_zeros() {

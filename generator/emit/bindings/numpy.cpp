@@ -334,13 +334,50 @@ private:
       add("    " + join(names, ", ") + " = _outputs(out, (\"" + join(names, "\", \"") + "\"))");
     for (const int o : outputs)
       take_output(s_.arrays[o], outputs.size() == 1 ? "out" : s_.arrays[o].parameter);
+    keep_apart();
   }
+
+  static std::string own_entry(const SignatureArray &a) { return "\"" + a.parameter + "\": " + a.parameter; }
+
+  // What an output is not given as its input is computed elsewhere and copied when all went well. The C function then
+  // does not see where it goes.
+  void keep_apart() {
+    std::vector<std::string> elsewhere, inputs, outputs, aliases;
+    for (const SignatureArray &a : s_.arrays) {
+      (a.is_argument() ? inputs : outputs).push_back(own_entry(a));
+      if (!a.in_place())
+        continue;
+      elsewhere.push_back(a.parameter + " is not " + s_.arrays[a.alias].parameter);
+      aliases.push_back("\"" + a.parameter + "\": \"" + s_.arrays[a.alias].parameter + "\"");
+    }
+    if (elsewhere.empty())
+      return;
+    add("    if " + join(elsewhere, " or ") + ":");
+    add("        _apart({" + join(outputs, ", ") + "}, {" + join(inputs, ", ") + "}, {" + join(aliases, ", ") + "})");
+    for (const SignatureArray &a : s_.arrays)
+      if (a.in_place())
+        add(memory_of(a) + " = " + a.parameter + " if out is None or " +
+            (a.optional ? a.parameter + " is None or " : "") + a.parameter + " is " + s_.arrays[a.alias].parameter +
+            " else " + s_.arrays[a.alias].parameter + ".copy()");
+  }
+
+  // Where the C function finds an array.
+  static std::string memory_of(const SignatureArray &a) { return (a.in_place() ? "_memory_of_" : "") + a.parameter; }
 
   std::string made(const SignatureArray &a) const {
     if (a.in_place())
       return s_.arrays[a.alias].parameter + ".copy()";
-    const bool may_be_negative = std::ranges::any_of(a.dims, [&](const Size &d) { return may_fall_below_zero(d); });
-    return std::string(may_be_negative ? "_empty(" : "np.empty(") + names_.shape(a) + ", " + dtype_of(a) + ")";
+    const bool may_fail =
+        std::ranges::any_of(a.dims, [&](const Size &d) { return may_fall_below_zero(d) || is_given_by_callers(d); });
+    return std::string(may_fail ? "_empty(\"" + a.parameter + "\", " : "np.empty(") + names_.shape(a) + ", " +
+           dtype_of(a) + ")";
+  }
+
+  bool is_given_by_callers(const Size &size) const {
+    return any_node(size, [&](const Size &s) {
+      const SignatureSize *found = s.op == Size::Op::axis ? s_.find_size(s.name) : nullptr;
+      return found != nullptr && (found->array < 0 || is_given_by_callers(found->value));
+    });
   }
 
   bool may_fall_below_zero(const Size &size) const {
@@ -360,15 +397,11 @@ private:
       add("    else:");
     }
     add(std::string(a.optional ? "        " : "    ") + taken);
-    if (!a.in_place())
-      return;
-    add("    if " + a.parameter + " is not " + s_.arrays[a.alias].parameter + ":");
-    add("        np.copyto(" + a.parameter + ", " + s_.arrays[a.alias].parameter + ")");
   }
 
   // Dense, or with strides that the C function can take.
   void lay_out(const SignatureArray &a) {
-    const std::string &name = a.parameter;
+    const std::string name = memory_of(a);
     if (!a.strided && a.is_argument() && a.alias < 0) {
       add("if not " + name + ".flags.c_contiguous:");
       add("    " + name + " = " + name + ".copy()");
@@ -387,7 +420,7 @@ private:
   static std::string steps_of(const SignatureArray &a) { return "_steps_of_" + a.parameter; }
   static std::string steps_text(const SignatureArray &a) {
     const size_t behind = a.dims.size() - static_cast<size_t>(a.rest) - 1;
-    return "_steps(" + a.parameter +
+    return "_steps(" + memory_of(a) +
            (a.rest < 0 ? ")" : ", " + std::to_string(a.rest) + ", " + std::to_string(behind) + ")");
   }
 
@@ -397,7 +430,7 @@ private:
       switch (c.kind) {
       case CArgument::Kind::array: {
         const SignatureArray &a = s_.arrays[c.index];
-        out.push_back((a.optional ? "None if " + a.parameter + " is None else " : "") + "_address(" + a.parameter +
+        out.push_back((a.optional ? "None if " + a.parameter + " is None else " : "") + "_address(" + memory_of(a) +
                       ")");
         break;
       }
@@ -423,6 +456,8 @@ private:
   }
 
   std::string scalar_text(const SignatureScalar &scalar) const {
+    if (scalar.type == Type::boolean)
+      return "_flag(" + scalar.parameter + ", \"" + scalar.parameter + "\")";
     return is_integer(scalar.type)
                ? "_whole(" + scalar.parameter + ", \"" + scalar.parameter + "\", " + dtype_name(scalar.type) + ")"
                : scalar.parameter;
@@ -445,6 +480,10 @@ private:
     }
     add("if _status:");
     add("    raise _failure(_status)");
+    for (const SignatureArray &a : s_.arrays)
+      if (a.in_place())
+        add("if " + memory_of(a) + " is not " + a.parameter + ":\n    np.copyto(" + a.parameter + ", " + memory_of(a) +
+            ")");
     std::vector<std::string> outputs;
     for (const int o : s_.outputs())
       outputs.push_back(s_.arrays[o].parameter);

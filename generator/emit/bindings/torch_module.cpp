@@ -32,8 +32,9 @@ public:
       if (other != nullptr)
         others.push_back(View().set("role", std::string(role)).set("name", other->kernel));
     view.set("others", others);
-    const std::string rules = fake() + autograd_text(input_, backward) + vmap_text(input_);
-    const std::string helpers(trim(python_helpers(input_.templates, "bindings/numpy_helpers.py", rules)));
+    const std::string rules = fake() + autograd_text(input_, backward) + refusal() + vmap_text(input_);
+    const std::string helpers(trim(python_helpers(input_.templates, "bindings/numpy_helpers.py", rules) +
+                                   python_helpers(input_.templates, "bindings/torch_helpers.py", rules)));
     const std::string body = types() + helpers + (helpers.empty() ? "" : "\n\n\n") + rules + function();
     std::string imports = "import importlib.util\n";
     if (mentions_word(body, "math", kPythonComment))
@@ -114,13 +115,13 @@ private:
     return python_name(std::ranges::find(s_.choices, name, &ChoiceParameter::name)->parameter);
   }
 
-  std::string shape(const SignatureArray &output) const {
-    std::vector<std::string> dims;
+  std::vector<std::string> dims(const SignatureArray &a) const {
+    std::vector<std::string> out;
     const int rest = array_with_rest(s_);
-    for (size_t d = 0; d < output.dims.size(); ++d)
-      dims.push_back(static_cast<int>(d) != output.rest || rest < 0 ? size_text(output.dims[d])
-                                                                    : "*" + python_rest(array(rest), name(rest)));
-    return tuple_text(dims);
+    for (size_t d = 0; d < a.dims.size(); ++d)
+      out.push_back(static_cast<int>(d) != a.rest || rest < 0 ? size_text(a.dims[d])
+                                                              : "*" + python_rest(array(rest), name(rest)));
+    return out;
   }
 
   // Sizes that the text mentions, in the order in which they are found.
@@ -134,6 +135,32 @@ private:
     return out;
   }
 
+  // Outputs are passed by keyword, as they are called in the schema.
+  std::string passed(int a) const { return array(a).is_argument() ? name(a) : array(a).parameter; }
+
+  // Of the arrays of a call, `outputs` among them: they lie together, and have the sizes that others tell.
+  std::string devices(bool outputs) const {
+    std::vector<std::string> parts;
+    for (size_t a = 0; a < s_.arrays.size(); ++a)
+      if (s_.arrays[a].is_argument() || outputs)
+        parts.push_back(s_.arrays[a].parameter + "=" + passed(static_cast<int>(a)));
+    return parts.size() < 2 ? "" : lines("    _check_devices(", parts, ")");
+  }
+  std::string shapes(bool outputs) const {
+    std::string out;
+    for (size_t a = 0; a < s_.arrays.size(); ++a) {
+      const SignatureArray &array = s_.arrays[a];
+      const bool is_told = array.rest < 0 || !array.is_argument() ||
+                           std::ranges::count(s_.checks, static_cast<int>(a), &ExtentCheck::array) != 0;
+      if ((!array.is_argument() && !outputs) || !is_told)
+        continue;
+      std::vector<std::string> parts = dims(array);
+      parts.insert(parts.begin(), {"\"" + array.parameter + "\"", passed(static_cast<int>(a))});
+      out += lines("    _check_shape(", parts, ")");
+    }
+    return out;
+  }
+
   std::string device() const {
     for (const int a : array_arguments())
       if (!array(a).optional)
@@ -142,7 +169,7 @@ private:
   }
 
   std::string new_output(int o, const std::string &type) const {
-    return "torch.empty(" + shape(array(o)) + ", dtype=" + type + device() + ")";
+    return "torch.empty(" + tuple_text(dims(array(o))) + ", dtype=" + type + device() + ")";
   }
 
   std::string fake() const {
@@ -161,8 +188,9 @@ private:
         one += " if wanted >> " + std::to_string(i) + " & 1 else None";
       results.push_back(one);
     }
-    body = types_of_call() + returned(results);
-    std::string out = decorator("fake", s_.function) + lines("def _fake(", params, "):") + sizes(body) + body;
+    body = shapes(false) + types_of_call() + returned(results);
+    std::string out =
+        decorator("fake", s_.function) + lines("def _fake(", params, "):") + devices(false) + sizes(body) + body;
     return out + "\n\n" + fake_of_other();
   }
 
@@ -196,10 +224,22 @@ private:
     for (size_t i = 0; i < outputs.size() && works_in_place(s_); ++i)
       if (!array(outputs[i]).in_place())
         results.push_back(new_output(outputs[i], "types[" + std::to_string(i) + "]"));
-    if (results.empty())
-      return decorator("fake", op) + "def _(*arguments, **keywords):\n    return None\n\n\n";
-    body = types_of_call() + returned(results);
-    return decorator("fake", op) + "def _(" + join(parameters()) + "):\n" + sizes(body) + body + "\n\n";
+    const bool into = !works_in_place(s_);
+    body = shapes(into) + (results.empty() ? "    return None\n" : types_of_call() + returned(results));
+    std::vector<std::string> params = parameters();
+    if (into && std::find(params.begin(), params.end(), "*") == params.end())
+      params.emplace_back("*");
+    for (const int o : outputs)
+      if (into)
+        params.push_back(passed(o));
+    return decorator("fake", op) + lines("def _(", params, "):") + devices(into) + sizes(body) + body + "\n\n";
+  }
+
+  // What is written into arrays that are given is no part of torch's graph.
+  std::string refusal() const {
+    return differentiable(s_) ? "_refuse_gradients(torch.ops." + input_.options.bind_namespace + "." + s_.function +
+                                    (works_in_place(s_) ? "_" : "_out") + ".default)\n\n\n"
+                              : "";
   }
 
   // --- the function

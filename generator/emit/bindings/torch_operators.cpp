@@ -15,37 +15,17 @@ using Kind = SignatureParameter::Kind;
 
 // What the template has for itself: a name of the spec's steps aside.
 const std::set<std::string> &template_names() {
-  static const std::set<std::string> names = {"Array",
-                                              "Call",
-                                              "Device",
-                                              "ScalarType",
-                                              "Shape",
-                                              "Tensor",
-                                              "Workspace",
-                                              "joined",
-                                              "check",
-                                              "choose",
-                                              "cuda",
-                                              "device",
-                                              "fail",
-                                              "function",
-                                              "kFunctions",
-                                              "kTypes",
-                                              "name_of",
-                                              "new_array",
-                                              "openmp",
-                                              "run",
-                                              "stream",
-                                              "type_of",
-                                              "wanted",
-                                              "memory",
-                                              "ceil_div",
-                                              "floor_div",
-                                              "floor_mod",
-                                              "guard",
-                                              "call",
-                                              "torch",
-                                              "aoti_torch_device_type_cuda"};
+  static const std::set<std::string> names = {"Array",      "Call",      "Device",
+                                              "ScalarType", "Shape",     "Tensor",
+                                              "Workspace",  "joined",    "keep_apart",
+                                              "check",      "choose",    "cuda",
+                                              "device",     "fail",      "function",
+                                              "kFunctions", "kTypes",    "name_of",
+                                              "new_array",  "openmp",    "run",
+                                              "stream",     "type_of",   "wanted",
+                                              "whole",      "memory",    "ceil_div",
+                                              "floor_div",  "floor_mod", "guard",
+                                              "call",       "torch",     "aoti_torch_device_type_cuda"};
   return names;
 }
 
@@ -127,6 +107,9 @@ private:
                            .set("dims", std::to_string(s_.arrays[a].dims.size()))
                            .set("rest", std::to_string(s_.arrays[a].rest >= 0 ? static_cast<size_t>(s_.arrays[a].rest)
                                                                               : s_.arrays[a].dims.size())));
+    view.set("wholes", std::ranges::any_of(s_.scalars, [](const SignatureScalar &scalar) {
+               return scalar_value(scalar).starts_with("whole<");
+             }));
     view.set("arrays", arrays).set("members", line_views(members())).set("setup", line_views(setup()));
     view.set("call_parameters", join(parameters()));
   }
@@ -178,13 +161,21 @@ private:
       if (p.kind == Kind::array)
         out += name(p.index) + ".take(device, " + given(array(p.index).parameter) + ");\n";
     for (const SignatureScalar &scalar : s_.scalars)
-      out += spelled(scalar.parameter) + " = " + given(scalar.parameter) + ";\n";
+      out += spelled(scalar.parameter) + " = " + scalar_value(scalar) + ";\n";
     out += "function = choose({" + join(what_is_given()) + "});\n";
     for (const SignatureParameter &p : s_.parameters)
       if (p.kind == Kind::choice && s_.choices[p.index].is_number)
         out += spelled(s_.choices[p.index].name) + " = std::stoll(kFunctions[function][" +
                std::to_string(column_of_choice(p.index)) + "]);\n";
     return out + sizes() + checks();
+  }
+  // Torch has whole numbers of 64 bits.
+  static std::string scalar_value(const SignatureScalar &scalar) {
+    if (!is_integer(scalar.type) || scalar.type == Type::i64)
+      return given(scalar.parameter);
+    const std::string type(type_row(scalar.type).name);
+    return "whole<" + std::string(type_row(scalar.type).c_type) + ">(" + given(scalar.parameter) + ", \"" +
+           scalar.parameter + "\", \"" + type + "\")";
   }
   int column_of_choice(int choice) const {
     const std::vector<int> choices = parameter_choices(s_);
@@ -251,6 +242,11 @@ private:
     for (size_t a = 0; a < s_.arrays.size(); ++a)
       if (s_.arrays[a].alias < 0 || s_.arrays[a].in_place())
         prepare += name(static_cast<int>(a)) + ".make_dense(" + (s_.arrays[a].strided ? "true" : "") + ");\n";
+    std::vector<std::string> results, operands; // as the C functions know them
+    for (size_t a = 0; a < s_.arrays.size(); ++a)
+      if (!s_.arrays[a].is_argument() || s_.arrays[a].alias < 0)
+        (s_.arrays[a].is_argument() ? operands : results).push_back("&" + name(static_cast<int>(a)));
+    prepare += "keep_apart({" + join(results) + "}, {" + join(operands) + "});\n";
     view.set("outputs", outputs).set("finish", finish).set("run_parameters", join(run_parameters));
     view.set("prepare", line_views(prepare));
   }

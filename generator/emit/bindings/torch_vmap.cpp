@@ -81,7 +81,11 @@ private:
   }
 
   std::string sliced() const {
-    std::string out = "    slices = [\n"
+    std::string out = "    if info.batch_size == 0:\n"
+                      "        return _no_slices(batched, arguments, keywords), " +
+                      out_dims() +
+                      "\n"
+                      "    slices = [\n"
                       "        _operator(*(a[k] if i in batched else a for i, a in enumerate(arguments)), **keywords)\n"
                       "        for k in range(info.batch_size)\n"
                       "    ]\n";

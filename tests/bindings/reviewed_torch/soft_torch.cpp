@@ -15,7 +15,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -111,6 +113,46 @@ Tensor new_array(const Device& device, const char* type, Shape shape) {
   return shape;
 }
 
+// Strides, the longest first, and how often indices step by them at most.
+using Steps = std::map<int64_t, int64_t, std::greater<>>;
+void add_steps(Steps& steps, const Tensor& tensor, int64_t bytes) {
+  for (int64_t d = 0; d < tensor.dim(); ++d)
+    if (tensor.size(d) > 1) steps[tensor.stride(d) * bytes] += tensor.size(d) - 1;
+}
+// Can the steps add up to a number from `low` to `high`? What takes too many tries counts as yes.
+bool can_add_up(Steps::const_iterator step, Steps::const_iterator end, int64_t low, int64_t high,
+                int& tries) {
+  if (high < 0 || step == end) return low <= 0 && high >= 0;
+  const auto [stride, most] = *step++;
+  int64_t others = 0;  // what the shorter ones can add
+  for (auto other = step; other != end; ++other) others += other->first * other->second;
+  if (stride == 0) return can_add_up(step, end, low, high, tries);
+  const int64_t first = low > others ? (low - others + stride - 1) / stride : 0;
+  for (int64_t n = first; n <= std::min(most, high / stride); ++n)
+    if (--tries < 0 || can_add_up(step, end, low - n * stride, high - n * stride, tries)) return true;
+  return false;
+}
+// Do elements of the two share memory? One may lie in the gaps of the other.
+bool share_memory(const Tensor& a, const Tensor& b) {
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  const auto a_bytes = int64_t(a.element_size()), b_bytes = int64_t(b.element_size());
+  Steps steps, of_b;
+  add_steps(steps, a, a_bytes);
+  add_steps(of_b, b, b_bytes);
+  // The indices of b are counted from its last element down.
+  auto apart = int64_t(reinterpret_cast<uintptr_t>(b.data_ptr()) - reinterpret_cast<uintptr_t>(a.data_ptr()));
+  for (const auto& [stride, most] : of_b) {
+    apart += stride * most;
+    steps[stride] += most;
+  }
+  int tries = 10000;
+  return can_add_up(steps.begin(), steps.end(), apart + 1 - a_bytes, apart + b_bytes - 1, tries);
+}
+bool are_same(const Tensor& a, const Tensor& b) {
+  return a.data_ptr() == b.data_ptr() && a.sizes().vec() == b.sizes().vec() &&
+         a.strides().vec() == b.strides().vec();
+}
+
 // An argument of the kernel: a tensor, or none.
 class Array {
  public:
@@ -120,6 +162,7 @@ class Array {
 
   void take(Device& device, const std::optional<Tensor>& tensor) {
     if (!(tensor_ = tensor)) return;
+    if (!tensor->defined()) fail(name_, " must be an array, not None");
     Device mine{0, 0, name_};
     STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(tensor->get(), &mine.type));
     STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(tensor->get(), &mine.index));
@@ -168,6 +211,27 @@ class Array {
     if (!is_there() || (strided && rest_count_ <= 1) || tensor_->is_contiguous()) return;
     dense_ = torch::stable::contiguous(*tensor_);
   }
+  // Refuses an output on memory of another array where the C function finds a copy and cannot tell. An input
+  // itself may be given as output: nothing is read after it is written.
+  void keep_apart(const Array& other, bool is_input) const {
+    if (!is_there() || !other.is_there() || !(dense_ || other.dense_)) return;
+    if (is_input && are_same(*tensor_, *other.tensor_)) return;
+    if (share_memory(*tensor_, *other.tensor_)) fail(name_, " must not overlap ", other.name_);
+  }
+  // The same for an output whose own elements share memory.
+  void keep_elements_apart() const {
+    if (!dense_) return;
+    Steps steps;
+    add_steps(steps, *tensor_, 1);
+    int64_t span = 0, places = 1;
+    bool apart = true;
+    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+      apart = apart && step->first > span;  // longer than what the shorter ones span
+      span += step->first * step->second;
+      places *= step->second + 1;
+    }
+    if (!apart || places != tensor_->numel()) fail(name_, " has elements that share memory");
+  }
   void finish() {
     if (dense_) torch::stable::copy_(*tensor_, *dense_);
   }
@@ -195,6 +259,14 @@ class Array {
   torch::headeronly::IntHeaderOnlyArrayRef sizes_;
   std::optional<Tensor> tensor_, dense_;
 };
+
+void keep_apart(std::initializer_list<const Array*> outputs, std::initializer_list<const Array*> inputs) {
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    (*output)->keep_elements_apart();
+    for (const Array* input : inputs) (*output)->keep_apart(*input, true);
+    for (auto other = outputs.begin(); other != output; ++other) (*output)->keep_apart(**other, false);
+  }
+}
 
 // Memory of torch for one call.
 struct Workspace {
@@ -267,6 +339,7 @@ struct Call {
     y.expect_type(kFunctions[function][1]);
     x.make_dense();
     y.make_dense();
+    keep_apart({&y}, {&x});
     openmp();
     y.finish();
   }

@@ -89,6 +89,49 @@ def _output_types(*given):
     raise TypeError(f"soft: there is no function for {given}")
 
 
+def _check_devices(**arrays):
+    given = {name: array for name, array in arrays.items() if array is not None}
+    first = next(iter(given), None)
+    for name, array in given.items():
+        if array.device != given[first].device:
+            raise RuntimeError(f"{_operator.name()}: {first} and {name} are not on the same device")
+
+
+def _check_shape(name, array, *shape):
+    """The sizes of an array are those that others tell; of symbolic ones torch then knows it."""
+    if array is None:
+        return
+    message = lambda: f"{_operator.name()}: {name} has the shape {tuple(array.shape)}, not {shape}"  # noqa: E731
+    torch._check(len(array.shape) == len(shape), message)
+    for size, expected in zip(array.shape, shape):
+        torch._check(size == expected, message)
+
+
+def _refuse_gradients(operator):
+    """What is written into arrays that are given has no gradient."""
+
+    def call(*arguments, **keywords):
+        given = (*arguments, *keywords.values())
+        if torch.is_grad_enabled() and any(torch.is_tensor(a) and a.requires_grad for a in given):
+            raise RuntimeError(
+                f"{operator.name()} does not support automatic differentiation, but one of the arguments requires grad"
+            )
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator(*arguments, **keywords)
+
+    torch.library.impl(operator.name(), "Autograd", call)
+
+
+def _no_slices(batched, arguments, keywords):
+    """What vmap over nothing gives: the shapes are those of a slice."""
+    meta = [a.to("meta") if torch.is_tensor(a) else a for a in arguments]
+    meta = [a.new_empty(a.shape[1:]) if i in batched else a for i, a in enumerate(meta)]
+    results = _operator(*meta, **keywords)
+    device = arguments[batched[0]].device
+    empty = lambda r: r if r is None else r.new_empty((0, *r.shape), device=device)  # noqa: E731
+    return tuple(map(empty, results)) if isinstance(results, tuple) else empty(results)
+
+
 @torch.library.register_fake("kgen::soft")
 def _fake(x):
     N = x.shape[-1]
@@ -97,7 +140,10 @@ def _fake(x):
 
 
 @torch.library.register_fake("kgen::soft_out")
-def _(*arguments, **keywords):
+def _(x, *, y):
+    _check_devices(x=x, y=y)
+    N = x.shape[-1]
+    _check_shape("y", y, *x.shape[:-1], N)
     return None
 
 
@@ -117,6 +163,9 @@ def _backward(ctx, *gradients):
 torch.library.register_autograd("kgen::soft", _backward, setup_context=_setup_context)
 
 
+_refuse_gradients(torch.ops.kgen.soft_out.default)
+
+
 @torch.library.register_vmap("kgen::soft")
 def _vmap(info, in_dims, *arguments, **keywords):
     batched = [i for i, dim in enumerate(in_dims) if dim is not None]
@@ -124,6 +173,8 @@ def _vmap(info, in_dims, *arguments, **keywords):
     leading = (0,)  # arguments that begin with `...`, which the dimension joins
     if all(i in leading for i in batched):
         return _operator(*arguments, **keywords), 0
+    if info.batch_size == 0:
+        return _no_slices(batched, arguments, keywords), 0
     slices = [
         _operator(*(a[k] if i in batched else a for i, a in enumerate(arguments)), **keywords)
         for k in range(info.batch_size)

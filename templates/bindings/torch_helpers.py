@@ -1,0 +1,39 @@
+//@ _check_devices
+def _check_devices(**arrays):
+    given = {name: array for name, array in arrays.items() if array is not None}
+    first = next(iter(given), None)
+    for name, array in given.items():
+        if array.device != given[first].device:
+            raise RuntimeError(f"{_operator.name()}: {first} and {name} are not on the same device")
+//@ _check_shape
+def _check_shape(name, array, *shape):
+    """The sizes of an array are those that others tell; of symbolic ones torch then knows it."""
+    if array is None:
+        return
+    message = lambda: f"{_operator.name()}: {name} has the shape {tuple(array.shape)}, not {shape}"  # noqa: E731
+    torch._check(len(array.shape) == len(shape), message)
+    for size, expected in zip(array.shape, shape):
+        torch._check(size == expected, message)
+//@ _refuse_gradients
+def _refuse_gradients(operator):
+    """What is written into arrays that are given has no gradient."""
+
+    def call(*arguments, **keywords):
+        given = (*arguments, *keywords.values())
+        if torch.is_grad_enabled() and any(torch.is_tensor(a) and a.requires_grad for a in given):
+            raise RuntimeError(
+                f"{operator.name()} does not support automatic differentiation, but one of the arguments requires grad"
+            )
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator(*arguments, **keywords)
+
+    torch.library.impl(operator.name(), "Autograd", call)
+//@ _no_slices
+def _no_slices(batched, arguments, keywords):
+    """What vmap over nothing gives: the shapes are those of a slice."""
+    meta = [a.to("meta") if torch.is_tensor(a) else a for a in arguments]
+    meta = [a.new_empty(a.shape[1:]) if i in batched else a for i, a in enumerate(meta)]
+    results = _operator(*meta, **keywords)
+    device = arguments[batched[0]].device
+    empty = lambda r: r if r is None else r.new_empty((0, *r.shape), device=device)  # noqa: E731
+    return tuple(map(empty, results)) if isinstance(results, tuple) else empty(results)
