@@ -162,9 +162,8 @@ struct StridedArray : Array {
   }
   // The bytes that lie together. One without strides is like a single element of its size.
   int64_t unit() const { return has_strides ? element : bytes; }
-  // Those of an array that is absent are ignored.
   int check_strides() const {
-    if (data == nullptr || !has_strides) return 0;
+    if (data == nullptr || !has_strides) return 0;  // of an array that is absent they are ignored
     return (is_output ? keeps_apart(dims) : has_span(dims)) ? 0 : status_of(KGEN_STRIDES, place);
   }
   bool meets(const StridedArray& other) const {
