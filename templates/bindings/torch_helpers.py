@@ -14,20 +14,6 @@ def _check_shape(name, array, *shape):
     torch._check(len(array.shape) == len(shape), message)
     for size, expected in zip(array.shape, shape):
         torch._check(size == expected, message)
-//@ _refuse_gradients
-def _refuse_gradients(operator):
-    """What is written into arrays that are given has no gradient."""
-
-    def call(*arguments, **keywords):
-        given = (*arguments, *keywords.values())
-        if torch.is_grad_enabled() and any(torch.is_tensor(a) and a.requires_grad for a in given):
-            raise RuntimeError(
-                f"{operator.name()} does not support automatic differentiation, but one of the arguments requires grad"
-            )
-        with torch._C._AutoDispatchBelowAutograd():
-            return operator(*arguments, **keywords)
-
-    torch.library.impl(operator.name(), "Autograd", call)
 //@ _no_slices
 def _no_slices(batched, arguments, keywords):
     """What vmap over nothing gives: the shapes are those of a slice."""

@@ -32,7 +32,7 @@ public:
       if (other != nullptr)
         others.push_back(View().set("role", std::string(role)).set("name", other->kernel));
     view.set("others", others);
-    const std::string rules = fake() + autograd_text(input_, backward) + refusal() + vmap_text(input_);
+    const std::string rules = fake() + autograd_text(input_, backward) + vmap_text(input_);
     const std::string helpers(trim(python_helpers(input_.templates, "bindings/numpy_helpers.py", rules) +
                                    python_helpers(input_.templates, "bindings/torch_helpers.py", rules)));
     const std::string body = types() + helpers + (helpers.empty() ? "" : "\n\n\n") + rules + function();
@@ -235,13 +235,6 @@ private:
     return decorator("fake", op) + lines("def _(", params, "):") + devices(into) + sizes(body) + body + "\n\n";
   }
 
-  // What is written into arrays that are given is no part of torch's graph.
-  std::string refusal() const {
-    return differentiable(s_) ? "_refuse_gradients(torch.ops." + input_.options.bind_namespace + "." + s_.function +
-                                    (works_in_place(s_) ? "_" : "_out") + ".default)\n\n\n"
-                              : "";
-  }
-
   // --- the function
   std::string function() const {
     std::vector<std::string> passed;
@@ -268,19 +261,31 @@ private:
                             const std::vector<std::string> &passed) const {
     std::string out = lines("def " + function + "(", parameters(), "):");
     out += indented("\"\"\"" + python_doc(s_) + "\n\"\"\"\n");
-    if (input_.forward != nullptr && differentiable(s_) && function == s_.function)
+    if (differentiable(s_) && function != s_.function)
+      out += refused_for_gradients(function);
+    else if (input_.forward != nullptr && differentiable(s_))
       out += kept_for_gradients(passed);
     return out + lines("    return " + op + "(", passed, ")");
   }
-  // Where gradients are wanted, the kernel that keeps more for them.
-  std::string kept_for_gradients(const std::vector<std::string> &passed) const {
+  std::string where_gradients_are_wanted() const {
     std::vector<std::string> given;
     for (const int a : array_arguments())
       given.push_back(name(a));
+    return "    if torch.is_grad_enabled() and any(a is not None and a.requires_grad for a in " + tuple_text(given) +
+           "):\n";
+  }
+  // There, the kernel that keeps more for them.
+  std::string kept_for_gradients(const std::vector<std::string> &passed) const {
     const size_t outputs = s_.outputs().size();
     const std::string first = outputs == 1 ? "[0]" : "[:" + std::to_string(outputs) + "]";
-    return "    if torch.is_grad_enabled() and any(a is not None and a.requires_grad for a in " + tuple_text(given) +
-           "):\n" + indented(lines("    return _forward_operator(", passed, ")" + first));
+    return where_gradients_are_wanted() + indented(lines("    return _forward_operator(", passed, ")" + first));
+  }
+  // And not what writes into arrays that are given, of which torch's graph knows nothing.
+  std::string refused_for_gradients(const std::string &function) const {
+    return where_gradients_are_wanted() +
+           indented(lines(
+               "    raise RuntimeError(",
+               {"\"" + function + " has no gradient: call it under torch.no_grad(), or " + s_.function + "\""}, ")"));
   }
   std::string type_names() const {
     std::set<std::string> entries;

@@ -107,21 +107,6 @@ def _check_shape(name, array, *shape):
         torch._check(size == expected, message)
 
 
-def _refuse_gradients(operator):
-    """What is written into arrays that are given has no gradient."""
-
-    def call(*arguments, **keywords):
-        given = (*arguments, *keywords.values())
-        if torch.is_grad_enabled() and any(torch.is_tensor(a) and a.requires_grad for a in given):
-            raise RuntimeError(
-                f"{operator.name()} does not support automatic differentiation, but one of the arguments requires grad"
-            )
-        with torch._C._AutoDispatchBelowAutograd():
-            return operator(*arguments, **keywords)
-
-    torch.library.impl(operator.name(), "Autograd", call)
-
-
 def _no_slices(batched, arguments, keywords):
     """What vmap over nothing gives: the shapes are those of a slice."""
     meta = [a.to("meta") if torch.is_tensor(a) else a for a in arguments]
@@ -161,9 +146,6 @@ def _backward(ctx, *gradients):
 
 
 torch.library.register_autograd("kgen::soft", _backward, setup_context=_setup_context)
-
-
-_refuse_gradients(torch.ops.kgen.soft_out.default)
 
 
 @torch.library.register_vmap("kgen::soft")
