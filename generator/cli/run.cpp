@@ -85,7 +85,8 @@ std::string given_input(const Options &options, const Kernel &kernel, RunInput &
     std::optional<Array> array = given_array(pair->first, pair->second, var ? var->type : table->type, diags);
     if (!array)
       return "an array is missing";
-    (var ? input.arrays : input.tables)[pair->first] = std::move(*array);
+    if (!(var ? input.arrays : input.tables).emplace(pair->first, std::move(*array)).second)
+      return "--in " + pair->first + " is given twice";
   }
   std::string reason;
   if (!infer_sizes(kernel, input, reason))

@@ -34,6 +34,9 @@ class Messages(Sandbox):
         self.assertIn("-D T is given twice", self.kgen("add.toml", "-D", "T=f32", "-D", "T=f64", code=3).stderr)
         for sizes in (["--size", "N=3,N=4"], ["--size", "N=3", "--size", "N=3"]):
             self.assertIn("--size N is given twice", self.kgen("run", "add.toml", *sizes, code=3).stderr)
+        self.kgen("run", "add.toml", "-D", "T=f32", "--size", "N=3", "--out", "z=z.npy")
+        twice = ["--in", "x=z.npy", "--in", "x=z.npy"]
+        self.assertIn("--in x is given twice", self.kgen("run", "add.toml", "-D", "T=f32", *twice, code=3).stderr)
 
     def test_numbers_out_of_range_are_refused(self):
         self.write("add.toml", ADD)
