@@ -124,6 +124,7 @@ void Steps::find_positions() {
       common_.insert(a);
   }
   bool changed = true;
+  find_plain(kernel_.statements);
   for (int round = 0; changed && round < 50; ++round) {
     changed = false;
     std::vector<ExprId> conditions;
@@ -447,16 +448,27 @@ NodeId Steps::known_lanes(VarId local, AxisId axis) {
   return known == exists_.end() ? kNoNode : all(known->second);
 }
 
-// A local has the lanes of what is assigned to it, and of the conditions around.
+void Steps::find_plain(const std::vector<Stmt> &list) {
+  for (const Stmt &s : list) {
+    if (s.kind == Stmt::Kind::assign && s.context.empty())
+      plain_.insert(s.target);
+    for (const std::vector<Stmt> *inside : {&s.body, &s.otherwise, &s.step})
+      find_plain(*inside);
+  }
+}
+
+// A local has the lanes of what is assigned to it. What is assigned under a condition leaves the other lanes as they
+// were; a local that is only assigned so has the lanes of the conditions, too.
 void Steps::find_locals(const std::vector<Stmt> &list, std::vector<ExprId> &conditions, bool &changed) {
   for (const Stmt &s : list) {
-    if (s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind == Var::Kind::local)
+    if (s.kind == Stmt::Kind::assign && kernel_.vars[s.target].kind == Var::Kind::local && !keeps_other_lanes(s))
       for (AxisId axis : kernel_.vars[s.target].axes.list()) {
         std::set<NodeId> conditions_here;
         bool touches = false;
         touch(s.value, axis, conditions_here, touches);
         for (ExprId condition : conditions)
-          touch(condition, axis, conditions_here, touches);
+          if (!s.context.empty())
+            touch(condition, axis, conditions_here, touches);
         auto &known = exists_[{s.target, axis}];
         const size_t before = known.size();
         known.insert(conditions_here.begin(), conditions_here.end());

@@ -52,10 +52,13 @@ public:
   NodeId lanes(const std::vector<ExprId> &touched, AxisSet axes);
   NodeId lanes_of_all(const std::vector<ExprId> &touched, AxisSet axes); // where something is touched
   NodeId window_lanes(VarId var);
+  // Is it assigned under a condition, and elsewhere without one?
+  bool keeps_other_lanes(const Stmt &stmt) const { return !stmt.context.empty() && plain_.count(stmt.target) != 0; }
   NodeId known_lanes(VarId local, AxisId axis); // of a local
 
 private:
   void find_positions();
+  void find_plain(const std::vector<Stmt> &list);
   void find_locals(const std::vector<Stmt> &list, std::vector<ExprId> &conditions, bool &changed);
   std::optional<Size> most(const Size &size) const;
   AxisId add_axis(const std::string &name, const Size &size);
@@ -63,6 +66,7 @@ private:
   NodeId inside(VarId var, size_t dim);
   void touch(ExprId id, AxisId axis, std::set<NodeId> &out, bool &touches);
   AxisId whole_dim(VarId var, size_t dim) const;
+  std::set<VarId> plain_; // what is assigned without a condition
   NodeId all(const std::set<NodeId> &conditions);
   NodeId any_window(AxisId axis);
 

@@ -132,7 +132,7 @@ void Tracer::assign_plain(const Stmt &stmt, const Var &var) {
   if (var.kind == Var::Kind::output && graph_.is_floating(value))
     write_over_stores(stmt);
   held_[stmt.target] = value;
-  if (var.kind != Var::Kind::local)
+  if (var.kind != Var::Kind::local || steps_.keeps_other_lanes(stmt))
     if (const NodeId lanes = lanes_of(stmt, var.axes); lanes != kNoNode)
       held_[stmt.target] = graph_.choose(lanes, value, before);
   graph_.know_product(value);

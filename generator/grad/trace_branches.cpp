@@ -11,12 +11,25 @@ namespace kgen::grad {
 
 using Kind = Node::Kind;
 
+namespace {
+// May it leave the loop around it, or its round?
+bool may_leave(const Stmt &stmt) {
+  return stmt.kind == Stmt::Kind::leave || stmt.kind == Stmt::Kind::next ||
+         (stmt.kind == Stmt::Kind::branch &&
+          (std::ranges::any_of(stmt.body, may_leave) || std::ranges::any_of(stmt.otherwise, may_leave)));
+}
+} // namespace
+
 void Tracer::branch(const Stmt &stmt) {
   const NodeId condition = value(stmt.value);
   const size_t around = conditions_around_.size();
   if (!stmt.axes.empty())
     conditions_around_.push_back(stmt.value);
-  branch_by(condition, stmt);
+  const NodeId lanes = steps_.empty() || stmt.axes.empty() ? kNoNode : steps_.lanes_of_all({stmt.value}, stmt.axes);
+  if (lanes == kNoNode || graph_.node(condition).kind == Kind::number)
+    branch_by(condition, stmt);
+  else // lanes that it cannot ask do neither, and go on behind the loop that it may leave
+    in_either(lanes, stmt.place, [&] { branch_by(condition, stmt); }, [&] { left_ = may_leave(stmt) ? 2 : 0; });
   conditions_around_.resize(around);
 }
 
@@ -29,16 +42,21 @@ void Tracer::branch_by(NodeId condition, const Stmt &stmt) {
     leaving_ = {graph_.any(outer.rounds, leaving_.rounds), graph_.any(outer.loop, leaving_.loop)};
     return;
   }
+  in_either(condition, stmt.place, [&] { statements(stmt.body); }, [&] { statements(stmt.otherwise); });
+}
+
+void Tracer::in_either(NodeId condition, const Place &place, const std::function<void()> &then,
+                       const std::function<void()> &otherwise) {
   const Leaving outer = std::exchange(leaving_, {});
   Leaving first;
   under(
-      condition, stmt.place,
+      condition, place,
       [&] {
-        statements(stmt.body);
+        then();
         first = take_leaving();
       },
       [&] {
-        statements(stmt.otherwise);
+        otherwise();
         leaving_ = take_leaving();
       });
   // Lanes that have left the loop, or this round of it.

@@ -1,6 +1,7 @@
 // What goes through the statements of the forward kernel.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -84,6 +85,8 @@ private:
   NodeId in_block(VarId v, AxisId axis, NodeId place);
   void branch(const Stmt &stmt);
   void branch_by(NodeId condition, const Stmt &stmt);
+  void in_either(NodeId condition, const Place &place, const std::function<void()> &then,
+                 const std::function<void()> &otherwise);
   Leaving take_leaving();
   void join_leaving(const Leaving &outer, NodeId condition);
   // What is done where the condition holds, and elsewhere; afterwards each variable is a choice.

@@ -26,6 +26,11 @@ PAGED = ['tables.pages = { type = "i32[H, R]", range = "cdiv(M, 4)" }\ntables.co
          'inputs.x = { type = "f64[M]", block = [4], index = ["pages[b][p]"] }\n'
          'outputs.y = { type = "f64[H]", block = ["squeeze"], index = ["b"] }\nscratch.most = "f64[]"\n'
          'grid.b = { size = "H", semantics = "parallel" }\ngrid.p = { size = "max(1, count[b])", semantics = "arbitrary" }\n']
+# Arrays that end at different positions of one axis: lanes that only some have.
+ENDS = ['axes.M = 20\ngrid.s = { size = "K" }\n'
+        'inputs.a = { type = "f64[K, M=7]", block = ["squeeze", 5], index = ["s", 0] }\n'
+        'inputs.b = { type = "f64[K, M=7]", block = ["squeeze", 5], index = ["s", 1] }\n'
+        'outputs.y = { type = "f64[K, M=6]", block = ["squeeze", 5], index = ["s", 0], partial = true }\n']
 RAGGED = ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.id = "i32[R, C]"\n'
           'inputs.x = "f64[R, N]"\noutputs.y = "f64[R, N]"\n']
 
@@ -128,6 +133,16 @@ CASES = {
     "the greatest of pages": (
         PAGED, "if (first(p)) most = -inf; most = max(most, max(x, M)); if (last(p)) y = most;"),
     "rows of different lengths that no floating array has": (RAGGED, "y = x * x * sum(x + index(C) % 3, C);"),
+    "what a condition leaves of other lanes": (ENDS, "real r = a; if (b > 0) r = b; else r = 7; y = r * a;"),
+    "what is known before a condition that lanes lack": (ENDS, "real r = a; if (b < 1) r += 5 * a; r += a; y = r;"),
+    "what is set under a condition, and then anew": (ENDS, "real r; if (b > 0) r = 2; else r = 7; r = a; y = r * a;"),
+    "a value that lanes lack, under a condition": (ENDS, "real r = a; if (a > 0) r = b * b; y = r;"),
+    "lanes that cannot ask whether they leave": (
+        ENDS, "real r = a; for (int i = 0; i < 2; ++i) { r *= a; if (b > i) break; r += a; } y = r * a;"),
+    "or whether they go on": (
+        ENDS, "real r = a; for (int i = 0; i < 2; ++i) { r *= a; if (b > i) continue; r += a; } y = r * a;"),
+    "or only where they ask": (
+        ENDS, "real r = a; for (int i = 0; i < 2; ++i) { if (a > 0) { r *= a; if (b < i) break; r += 1; } else r *= 7; r += a; } y = r;"),
     "a size that stands in the range of a table alone": (
         ['tables.pages = { type = "i32[H, R]", range = "cdiv(M, 3)" }\ntables.count = { type = "i32[H]", range = "R + 1" }\n'
          'inputs.x = { type = "f64[M]", block = [3], index = ["pages[b][p]"] }\n'
