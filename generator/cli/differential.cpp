@@ -63,8 +63,8 @@ public:
           continue;
         return differs(place_text(name, wanted.shape, i) + " was " + text_of(value, type) + " but must be kept");
       }
-      if (is_floating(type) && !known.exact[i] && std::isnan(value.number) &&
-          std::isnan(declared.number)) { // what it is of has overflowed
+      const bool both_nan = is_floating(type) && std::isnan(value.number) && std::isnan(declared.number);
+      if (both_nan && !known.exact[i] && !std::isnan(known.value[i])) { // what it is of has overflowed
         ++undecided;
         continue;
       }
