@@ -86,6 +86,14 @@ void add_words(std::string_view text, std::set<std::string, std::less<>> &out) {
   }
 }
 
+void add_derivatives(const std::set<std::string, std::less<>> &known, std::set<std::string, std::less<>> &names) {
+  const std::set<std::string, std::less<>> functions = names;
+  for (const std::string &name : known)
+    for (const char *ending : {"_second_derivative", "_derivative"})
+      if (functions.contains(name.substr(0, name.find(ending))))
+        names.insert(name);
+}
+
 std::vector<Definition> definitions_in(std::string_view given) {
   const std::string text = without_comments(given);
   std::vector<Definition> out;

@@ -27,6 +27,10 @@ std::vector<Definition> definitions_in(std::string_view text);
 
 void add_words(std::string_view text, std::set<std::string, std::less<>> &out); // names and keywords
 
+// Of the functions that are named, the derivatives that are among the `known` names: relu_derivative, iou_derivative_3,
+// relu_second_derivative.
+void add_derivatives(const std::set<std::string, std::less<>> &known, std::set<std::string, std::less<>> &names);
+
 // Those that neither the names mean nor what these use.
 std::vector<Definition> unused_definitions(std::string_view text, std::set<std::string, std::less<>> names);
 

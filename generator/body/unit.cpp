@@ -214,11 +214,7 @@ private:
       if (const ParamValue value = param_value(param, (*unit_.variants)[static_cast<size_t>(variant)]);
           std::holds_alternative<std::string>(value))
         out.insert(std::get<std::string>(value));
-    const std::set<std::string, std::less<>> functions = out;
-    for (const std::string &known : unit_.functions->identifiers)
-      for (const char *ending : {"_second_derivative", "_derivative"})
-        if (functions.contains(known.substr(0, known.find(ending))))
-          out.insert(known);
+    add_derivatives(unit_.functions->identifiers, out);
     return out;
   }
 

@@ -225,7 +225,7 @@ std::vector<std::map<std::string, int64_t>> sizes_to_try(const Kernel &kernel, c
   std::vector<std::map<std::string, int64_t>> out;
   for (std::map<std::string, int64_t> sizes : edge_sizes(kernel)) {
     for (auto &[name, size] : sizes)
-      if (const auto told = options.sizes.find(name); told != options.sizes.end())
+      if (const auto told = options.given.sizes.find(name); told != options.given.sizes.end())
         size = told->second;
     if (std::find(out.begin(), out.end(), sizes) == out.end())
       out.push_back(std::move(sizes));

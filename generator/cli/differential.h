@@ -16,9 +16,8 @@ namespace kgen {
 enum class RandomData { real, integers, nans, all, extremes };
 
 struct DifferentialOptions {
-  std::map<std::string, int64_t> sizes; // that axes have in all cases
-  RunInput given;                       // scalars that are not drawn
-  int64_t work = 2'000'000;             // element operations of the interpreter that one case may take
+  RunInput given;           // sizes that axes have in all cases, scalars that are not drawn
+  int64_t work = 2'000'000; // element operations of the interpreter that one case may take
   std::vector<uint64_t> seeds = {1, 2, 3};
   RandomData data = RandomData::all;
   std::vector<int> threads = {1, 2, 3}; // all bitwise equal

@@ -353,7 +353,8 @@ int verify(const Options &options) {
   if (!native)
     return complain(reason, kDrift);
   DifferentialOptions how;
-  if (const std::string wrong = given_sizes(options, compiled->variations.front().kernel, how.sizes); !wrong.empty())
+  if (const std::string wrong = given_sizes(options, compiled->variations.front().kernel, how.given.sizes);
+      !wrong.empty())
     return complain(wrong, kBadCommandLine);
   if (const std::string wrong = given_scalars(options, compiled->variations.front().kernel, how.given); !wrong.empty())
     return complain(wrong, kBadCommandLine);

@@ -342,17 +342,14 @@ namespace {
 // Without those that neither the body nor a choice calls.
 std::string used_functions(const Spec &spec, const Document &document) {
   std::string text = document.functions;
-  std::set<std::string, std::less<>> names;
+  std::set<std::string, std::less<>> names, known;
   body::add_words(document.body, names);
+  body::add_words(text, known);
   for (const Param &param : spec.params)
     for (const ParamValue &value : param.choices)
-      if (const auto *function = std::get_if<std::string>(&value); function && document.params.count(param.name) != 0) {
+      if (const auto *function = std::get_if<std::string>(&value); function && document.params.count(param.name) != 0)
         names.insert(*function);
-        for (const body::Definition &other : body::definitions_in(text))
-          if (other.name.starts_with(*function + "_derivative") ||
-              other.name.starts_with(*function + "_second_derivative"))
-            names.insert(other.name);
-      }
+  body::add_derivatives(known, names);
   const std::vector<body::Definition> unused = body::unused_definitions(text, names);
   for (auto it = unused.rbegin(); it != unused.rend(); ++it)
     text.erase(it->begin, it->end - it->begin);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/facts.h"
+#include "analysis/flow.h"
 #include "grad/transpose.h"
 
 namespace kgen::grad {
@@ -124,7 +125,10 @@ void Steps::find_positions() {
       common_.insert(a);
   }
   bool changed = true;
-  find_plain(kernel_.statements);
+  analysis::visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
+    if (stmt.kind == Stmt::Kind::assign && stmt.context.empty())
+      plain_.insert(stmt.target);
+  });
   for (int round = 0; changed && round < 50; ++round) {
     changed = false;
     std::vector<ExprId> conditions;
@@ -446,15 +450,6 @@ NodeId Steps::known_lanes(VarId local, AxisId axis) {
     return lanes(std::vector<ExprId>{}, axis);
   const auto known = exists_.find({local, axis});
   return known == exists_.end() ? kNoNode : all(known->second);
-}
-
-void Steps::find_plain(const std::vector<Stmt> &list) {
-  for (const Stmt &s : list) {
-    if (s.kind == Stmt::Kind::assign && s.context.empty())
-      plain_.insert(s.target);
-    for (const std::vector<Stmt> *inside : {&s.body, &s.otherwise, &s.step})
-      find_plain(*inside);
-  }
 }
 
 // A local has the lanes of what is assigned to it. What is assigned under a condition leaves the other lanes as they

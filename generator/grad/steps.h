@@ -58,7 +58,6 @@ public:
 
 private:
   void find_positions();
-  void find_plain(const std::vector<Stmt> &list);
   void find_locals(const std::vector<Stmt> &list, std::vector<ExprId> &conditions, bool &changed);
   std::optional<Size> most(const Size &size) const;
   AxisId add_axis(const std::string &name, const Size &size);

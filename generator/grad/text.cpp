@@ -91,6 +91,17 @@ std::string Text::places(const Node &node, size_t first) const {
 
 Text::Piece Text::made_real(const Piece &piece) { return {"real(" + piece.text + ")", kName, Type::f32}; }
 
+bool Text::any_floating(const std::vector<Piece> &pieces) {
+  return std::any_of(pieces.begin(), pieces.end(), [](const Piece &p) { return kgen::is_floating(p.type); });
+}
+
+std::string Text::list_of(const std::vector<Piece> &pieces) {
+  std::vector<std::string> out;
+  for (const Piece &piece : pieces)
+    out.push_back(piece.text);
+  return join(out, ", ");
+}
+
 // What is computed from these is floating: none of them may say so, or only one behind the first two.
 void Text::make_real(std::vector<Piece> &pieces) const {
   const size_t first = std::min<size_t>(pieces.size(), 2);
@@ -173,8 +184,10 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
     return {"present(" + n.name + ")", kName, Type::boolean};
   case Kind::inside:
     return {"inside(" + n.name + places(n, 0) + ")", kName, Type::boolean};
-  case Kind::at:
-    return {"at(" + use(n.args[0]) + places(n, 1) + ")", kName, n.type, piece(n.args[0]).bare};
+  case Kind::at: {
+    const Piece array = piece(n.args[0]);
+    return {"at(" + array.text + places(n, 1) + ")", kName, n.type, array.bare};
+  }
   case Kind::cast: {
     const Piece inner = piece(n.args[0]);
     if (kgen::is_floating(n.type) && !floating)
@@ -198,15 +211,12 @@ Text::Piece Text::piece(NodeId id, bool floating, bool defines) const {
   case Kind::scan: {
     std::string name(kScans[static_cast<size_t>(n.scan)]);
     name += std::string(n.reverse ? "_reverse" : "") + (n.exclusive ? "_exclusive" : "");
-    std::string text = name + "(";
     std::vector<Piece> pieces;
     for (NodeId arg : n.args)
       pieces.push_back(piece(arg, kgen::is_floating(n.type)));
     if (kgen::is_floating(n.type))
       make_real(pieces);
-    for (const Piece &piece : pieces)
-      text += piece.text + ", ";
-    return {text + graph_.axis(n.axis).name + ")", kName, n.type};
+    return {name + "(" + list_of(pieces) + ", " + graph_.axis(n.axis).name + ")", kName, n.type};
   }
   case Kind::call:
     return call(n.name, n, true);
@@ -244,10 +254,7 @@ Text::Piece Text::call(const std::string &name, const Node &n, bool floating) co
   in_coordinate_ = outer;
   if (floating && n.kind == Kind::op)
     make_real(pieces);
-  std::vector<std::string> args;
-  for (const Piece &piece : pieces)
-    args.push_back(piece.text);
-  return {name + "(" + join(args, ", ") + ")", kName, n.type};
+  return {name + "(" + list_of(pieces) + ")", kName, n.type};
 }
 
 Text::Piece Text::infix(const std::string &sign, NodeId a, NodeId b, int strength, Type type) const {
@@ -266,18 +273,17 @@ Text::Piece Text::operation(const Node &n, bool) const {
     return {"!" + within(piece(n.args[0]), kSign), kSign, Type::boolean};
   }
   if (const OpRow &row = op_row(n.op); row.binds > 0) {
-    Piece a = piece(n.args[0]), b = piece(n.args[1]);
+    std::vector<Piece> sides = {piece(n.args[0]), piece(n.args[1])};
+    Piece &a = sides[0], &b = sides[1];
     const bool shifts = row.op == Op::shl || row.op == Op::shr;
     if (shifts && bytes_of(n.type) == 8 && bytes_of(a.type) < 8) // the left one says how wide it is
       a = {type_name(n.type) + "(" + a.text + ")", kName, n.type};
     const bool comparison = n.type == Type::boolean;
     const bool floats = kgen::is_floating(comparison ? graph_.node(n.args[0]).type : n.type);
-    if (floats && !says_real(a) && !says_real(b) && widths_.doubles) {
-      Piece &one = a.literal ? b : a;
-      one = made_real(one);
-    } else if (floats && !kgen::is_floating(a.type) && !kgen::is_floating(b.type)) {
+    if (floats)
+      make_real(sides);
+    if (floats && !any_floating(sides))
       a = piece(n.args[0], true);
-    }
     // What the other operand makes it anyway: C++ goes by the longer one, and of two as long by the one without a sign.
     for (const auto &[own, other, node] : {std::tuple(&a, &b, n.args[0]), std::tuple(&b, &a, n.args[1])}) {
       const Node &cast = graph_.node(node);
@@ -350,8 +356,7 @@ std::vector<Text::Piece> Text::multiplied(const Node &n, double number, bool min
   const bool wraps = std::any_of(out.begin(), real, [](const Piece &p) { return is_unsigned(p.type); });
   if (real != out.end() && ((minus && wraps) || real - out.begin() > 1)) // or whole numbers would be multiplied first
     std::rotate(out.begin(), real, real + 1);
-  const bool floats = std::any_of(out.begin(), out.end(), [](const Piece &p) { return kgen::is_floating(p.type); });
-  if (!floats && !widths_.doubles) // whole numbers would be divided as such
+  if (!any_floating(out) && !widths_.doubles) // whole numbers would be divided as such
     out[0] = number != 1 || factors.empty() ? floating(number, true) : piece(factors[0], true);
   return out;
 }
@@ -363,7 +368,7 @@ std::vector<Text::Piece> Text::divided_by(const Node &n, double number) const {
   for (size_t i = 0; i < n.args.size(); ++i)
     for (int times = 0; times < -n.powers[i]; ++times)
       out.push_back(piece(n.args[i]));
-  if (out.size() > 1 && std::any_of(out.begin(), out.end(), [](const Piece &p) { return kgen::is_floating(p.type); }))
+  if (out.size() > 1 && any_floating(out))
     make_real(out);
   return out;
 }
@@ -409,13 +414,11 @@ Text::Piece Text::sum(const Node &n) const {
   }
   make_real(pieces);
   std::string text;
-  for (size_t i = 0; i < pieces.size(); ++i)
-    text += (i > 0      ? (minus[i] ? " - " : " + ")
-             : minus[i] ? "-"
-                        : "") +
-            within(pieces[i], minus[i] ? kProduct
-                              : i == 0 ? kSum
-                                       : kSum + 1);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const int strength = minus[i] ? kProduct : i == 0 ? kSum : kSum + 1;
+    const std::string sign = i == 0 ? (minus[i] ? "-" : "") : minus[i] ? " - " : " + ";
+    text += sign + within(pieces[i], strength);
+  }
   return {text, kSum, Type::f32};
 }
 
@@ -441,7 +444,6 @@ Text::Piece Text::fold(const Node &n) const {
   if (n.monoid == Monoid::sum && kgen::is_floating(n.type) && factors_of(n.args[0], factors) && factors.size() > 1 &&
       factors.size() <= 8 && !(factors.size() == 2 && factors[0] == factors[1])) {
     name = "dot";
-    std::vector<std::string> parts;
     std::stable_sort(factors.begin(), factors.end(), [&](NodeId a, NodeId b) {
       auto is_gradient = [&](NodeId id) { return use(id).starts_with("d_"); };
       return is_gradient(a) && !is_gradient(b);
@@ -450,9 +452,7 @@ Text::Piece Text::fold(const Node &n) const {
     for (NodeId factor : factors)
       pieces.push_back(piece(factor));
     make_real(pieces);
-    for (const Piece &piece : pieces)
-      parts.push_back(piece.text);
-    element = join(parts, ", ");
+    element = list_of(pieces);
   } else {
     std::vector<Piece> pieces = {piece(n.args[0], kgen::is_floating(n.type))};
     const bool exact = n.monoid == Monoid::max || n.monoid == Monoid::min || pieces[0].literal;

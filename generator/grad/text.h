@@ -44,6 +44,8 @@ private:
   Piece sum(const Node &n) const;
   // Is it computed in doubles where `real` is double? What is computed from such that are not, is not, either.
   bool says_real(const Piece &piece) const { return is_floating(piece.type) && !(piece.bare && widths_.doubles); }
+  static bool any_floating(const std::vector<Piece> &pieces);
+  static std::string list_of(const std::vector<Piece> &pieces);
   static Piece made_real(const Piece &piece);
   void make_real(std::vector<Piece> &pieces) const;
   bool rounds(NodeId id) const;

@@ -11,14 +11,12 @@ namespace kgen::grad {
 
 using Kind = Node::Kind;
 
-namespace {
-// May it leave the loop around it, or its round?
-bool may_leave(const Stmt &stmt) {
-  return stmt.kind == Stmt::Kind::leave || stmt.kind == Stmt::Kind::next ||
+bool leaves(const Stmt &stmt, bool or_round) {
+  const auto inside = [&](const Stmt &s) { return leaves(s, or_round); };
+  return stmt.kind == Stmt::Kind::leave || (or_round && stmt.kind == Stmt::Kind::next) ||
          (stmt.kind == Stmt::Kind::branch &&
-          (std::ranges::any_of(stmt.body, may_leave) || std::ranges::any_of(stmt.otherwise, may_leave)));
+          (std::ranges::any_of(stmt.body, inside) || std::ranges::any_of(stmt.otherwise, inside)));
 }
-} // namespace
 
 void Tracer::branch(const Stmt &stmt) {
   const NodeId condition = value(stmt.value);
@@ -29,7 +27,7 @@ void Tracer::branch(const Stmt &stmt) {
   if (lanes == kNoNode || graph_.node(condition).kind == Kind::number)
     branch_by(condition, stmt);
   else // lanes that it cannot ask do neither, and go on behind the loop that it may leave
-    in_either(lanes, stmt.place, [&] { branch_by(condition, stmt); }, [&] { left_ = may_leave(stmt) ? 2 : 0; });
+    in_either(lanes, stmt.place, [&] { branch_by(condition, stmt); }, [&] { left_ = leaves(stmt, true) ? 2 : 0; });
   conditions_around_.resize(around);
 }
 

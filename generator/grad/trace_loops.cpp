@@ -38,14 +38,6 @@ std::set<VarId> begun_in(const Kernel &kernel, const Stmt &loop, const std::set<
   return out;
 }
 
-// Is the loop around these left by `break`?
-bool leaves(const std::vector<Stmt> &list) {
-  return std::ranges::any_of(list, [](const Stmt &stmt) {
-    return stmt.kind == Stmt::Kind::leave ||
-           (stmt.kind == Stmt::Kind::branch && (leaves(stmt.body) || leaves(stmt.otherwise)));
-  });
-}
-
 // What a loop that stays one has no text for: reads at other places, scans (of which a product is made, too), loops.
 bool cannot_stay(const Node &n) {
   return n.kind == Kind::at || n.kind == Kind::scan || n.kind == Kind::looped || n.kind == Kind::inside ||
@@ -73,13 +65,14 @@ std::optional<Tracer::Counter> Tracer::counted(const Stmt &stmt) {
   if (!at)
     return std::nullopt;
   out.first = held(out.var);
+  const bool is_left = std::ranges::any_of(stmt.body, [](const Stmt &s) { return leaves(s, false); });
   for (;; ++out.rounds) {
     const Node asked = graph_.node(value(stmt.value));
     if (asked.kind != Kind::number || out.rounds > kMostKeptRounds)
       return std::nullopt;
     out.last = held(out.var);
     if (asked.integer == 0)
-      return out.rounds > (leaves(stmt.body) ? kFewLeftRounds : kFewRounds) ? std::optional(out) : std::nullopt;
+      return out.rounds > (is_left ? kFewLeftRounds : kFewRounds) ? std::optional(out) : std::nullopt;
     statement(stmt.step[0]);
     const std::optional<int64_t> next = now();
     if (!next || (out.rounds > 0 && *next - *at != out.step))

@@ -17,6 +17,9 @@ constexpr int64_t kFewLeftRounds = 2;     // or no more, and is left by `break`
 constexpr int64_t kMostKeptRounds = 4096; // of a loop that stays one, which may keep a value of each round
 constexpr size_t kMostNodes = 20000;
 
+// Does it leave the loop around it by `break`, or, if that is asked, its round by `continue`?
+bool leaves(const Stmt &stmt, bool or_round);
+
 class Tracer {
 
 public:

@@ -215,6 +215,11 @@ TEST_CASE("blocks deeper than a line is wide are laid out by their braces, in ti
   CHECK(out.find("\n" + std::string(302, ' ') + "y[n] = first > 2.0f ? first : second;\n") != std::string::npos);
 }
 
+TEST_CASE("braces in comments are no blocks") {
+  const std::string comment = "// " + nested(100, "{", "", "") + "\n";
+  CHECK(format_cpp(comment + "void f() {\ng(  1 );\n}\n").ends_with("void f() { g(1); }\n"));
+}
+
 TEST_CASE("huge files are laid out by their braces") {
   std::string text = "namespace {\nvoid f(char c) {\nif (c == '{') {\ng(\"{\"); // {\n";
   const std::string call = "call(" + nested(30, "", "", "argument, ") + "last);\n";

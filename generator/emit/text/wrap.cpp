@@ -95,8 +95,8 @@ std::string filled(const std::string &line) {
   return out + current;
 }
 
-size_t depth_of_blocks(size_t depth, const std::string &code) {
-  for (char c : code)
+size_t depth_of_blocks(size_t depth, const std::string &line) {
+  for (char c : code_of(line))
     depth = c == '{' ? depth + 1 : c == '}' && depth > 0 ? depth - 1 : depth;
   return depth;
 }
@@ -110,7 +110,7 @@ std::string plain_layout(const std::string &text) {
     const size_t indent = kIndent * (code[0] == '}' && depth > 0 ? depth - 1 : depth);
     if (code.rfind("namespace", 0) == 0)
       return line;
-    depth = depth_of_blocks(depth, code);
+    depth = depth_of_blocks(depth, line);
     return line[0] == ' ' ? line : filled(std::string(indent, ' ') + line);
   });
 }

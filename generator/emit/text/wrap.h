@@ -13,8 +13,8 @@ constexpr size_t kIndent = 2; // per block
 // A line of C++, broken at spaces, or behind brackets, where it is too long. Lines that go on are indented by four.
 std::string filled(const std::string &line);
 
-// How many blocks are open behind a line of code, `depth` of them before it.
-size_t depth_of_blocks(size_t depth, const std::string &code);
+// How many blocks are open behind a line, `depth` of them before it.
+size_t depth_of_blocks(size_t depth, const std::string &line);
 
 // The text with an indent for each block; lines that have one keep it.
 std::string plain_layout(const std::string &text);
