@@ -101,8 +101,8 @@ def _ceil_div(a, b):
 //@ _call: _Call _alike _type _apply
 def _call(arrays, results, attributes, function=0, aliases=()):
     for name, kind, shape, _ in results:
-        # What XLA cannot count ends the process there.
-        if min(shape, default=0) < 0 or math.prod(shape) * _TYPES[kind].itemsize >= 2**63:
+        # No memory holds 2**48 bytes. XLA ends the process where it cannot count them, also what vmap makes of them.
+        if min(shape, default=0) < 0 or math.prod(shape) * _TYPES[kind].itemsize >= 2**48:
             sizes = "".join(f", {size} = {value}" for size, value in attributes.items() if value in shape)
             raise ValueError(f"{_KERNEL}: {name} would have the shape {shape}{sizes}")
     if not any(jnp.issubdtype(_TYPES[kind], jnp.floating) for _, kind, _, _ in results):
