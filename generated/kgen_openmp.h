@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 81
+#define KGEN_OPENMP_REVISION 82
 
 #include <cmath>
 #include <cstdint>
@@ -1091,8 +1091,7 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
-// lane.
+// Integers of another width. Compilers know how to double and halve it; what goes further, they do by lane.
 template <class To, class V>
 inline auto resized(V from) {
   using T = std::decay_t<decltype(from[0])>;
@@ -1589,15 +1588,17 @@ inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>
   if constexpr (N <= 16 && sizeof(value) >= 32) {
     const auto bits = uint16_t((1 << active.count) - 1);
     if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
-                                               (typename VectorOf<short, 16>::type)value, bits);
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to), (VectorOf<short, 16>::type)value,
+                                               bits);
     if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
-                                             (typename VectorOf<float, 16>::type)value, bits);
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to), (VectorOf<float, 16>::type)value, bits);
     if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
-                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to), (VectorOf<double, 8>::type)value,
+                                             uint8_t(bits));
   }
+#endif
+#if !defined(__clang__)
+  asm("" : "+m"(value));  // g++ 12 goes wrong in parts of a vector that it knows
 #endif
   copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
                                           size_t(active.count) * sizeof(T));
@@ -1651,8 +1652,7 @@ inline void finish_stores() {
 template <class T, class Active, class Value>
 inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
   constexpr int N = Active::kLanes;
-  // For the first lanes the loop ends: had it a condition inside that g++ 12 knows, that would load all
-  // lanes.
+  // For the first lanes the loop ends: with a condition inside that it knows, g++ 12 would load all lanes.
   constexpr bool kFirst = std::is_same_v<Active, FirstLanes<N>>;
   T values[N] = {};
   for (int lane = 0; lane < N && (!kFirst || active.has(lane)); ++lane) {

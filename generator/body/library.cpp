@@ -30,8 +30,8 @@ LibraryFunction read_function(std::string_view paragraph) {
   return out;
 }
 
-std::vector<LibraryFunction> read_library() {
-  const std::optional<std::string_view> file = find_embedded(embedded_prelude(), "library.h");
+std::vector<LibraryFunction> read_functions(std::string_view of) {
+  const std::optional<std::string_view> file = find_embedded(embedded_prelude(), of);
   KGEN_CHECK(file.has_value());
   std::vector<LibraryFunction> out;
   size_t at = file->find("\n\n") + 2; // the first paragraph is about the file
@@ -53,24 +53,29 @@ bool mentions_name(std::string_view text, std::string_view name) {
 } // namespace
 
 const std::vector<LibraryFunction> &library_functions() {
-  static const std::vector<LibraryFunction> functions = read_library();
+  static const std::vector<LibraryFunction> functions = read_functions("library.h");
+  return functions;
+}
+
+const std::vector<LibraryFunction> &library_derivatives() {
+  static const std::vector<LibraryFunction> functions = read_functions("derivatives.body");
   return functions;
 }
 
 std::string library_text(const std::set<std::string, std::less<>> &names) {
   // A function uses only those before it, so one pass from the end finds all that is needed.
-  const std::vector<LibraryFunction> &functions = library_functions();
   std::string out;
   std::vector<std::string_view> needed;
-  for (auto it = functions.rbegin(); it != functions.rend(); ++it) {
-    bool used = names.contains(it->name);
-    for (std::string_view text : needed)
-      used = used || mentions_name(text, it->name);
-    if (!used)
-      continue;
-    needed.push_back(it->text);
-    out = std::string(it->text) + "\n" + out;
-  }
+  for (const std::vector<LibraryFunction> *functions : {&library_derivatives(), &library_functions()})
+    for (auto it = functions->rbegin(); it != functions->rend(); ++it) {
+      bool used = names.contains(it->name);
+      for (std::string_view text : needed)
+        used = used || mentions_name(text, it->name);
+      if (!used)
+        continue;
+      needed.push_back(it->text);
+      out = std::string(it->text) + "\n" + out;
+    }
   return out;
 }
 

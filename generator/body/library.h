@@ -18,7 +18,11 @@ struct LibraryFunction {
 // In the order of the file.
 const std::vector<LibraryFunction> &library_functions();
 
-// The definitions of those of `names` that the library has, and of what they use, in the order of the file.
+// The derivatives of those that take numbers, and of builtins: what `derivative(gelu, v)` calls where the spec has no
+// function for it (prelude/derivatives.body).
+const std::vector<LibraryFunction> &library_derivatives();
+
+// The definitions of those of `names` that are among both, and of what they use, in the order of the files.
 std::string library_text(const std::set<std::string, std::less<>> &names);
 
 } // namespace kgen::body

@@ -207,6 +207,8 @@ private:
           "in the body there are `real float double bool`, `int int64_t` and the like, and the spec's type parameters";
     else if (const std::string_view instead = instead_of(name); !instead.empty())
       help = instead;
+    else if (name.find("_derivative") != std::string::npos)
+      help = "the derivative of a function of `functions` is one, too: write `real " + name + "(real v) { ... }` there";
     else if (const std::string meant = suggestion(); meant.size() > 1 || (!meant.empty() && !is_set(name)))
       help = "did you mean `" + meant + "`?";
     else if (has_member())

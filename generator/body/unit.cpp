@@ -119,6 +119,7 @@ private:
     add("using real = " + std::string(spelling(unit_.names[static_cast<size_t>(index)].real)) + ";\n");
     for (const auto &[name, type] : variant.types)
       add("using " + name + " = " + std::string(spelling(type)) + ";\n");
+    add_derivatives_of_the_library(mentioned);
     const std::string library = library_text(mentioned);
     add(library);
     for (const Companions &companions : companions_of(library, unit_.axes.size()))
@@ -134,6 +135,19 @@ private:
     for (const Param &param : unit_.spec->params)
       if (std::holds_alternative<std::string>(param_value(param, variant)))
         add("#undef " + param.name + "\n");
+  }
+
+  // What `derivative(f, v)` calls, but for functions of the spec's own: those of the library would be wrong for them.
+  void add_derivatives_of_the_library(std::set<std::string, std::less<>> &mentioned) const {
+    if (mentioned.contains("derivative")) {
+      std::set<std::string, std::less<>> known;
+      for (const LibraryFunction &derivative : library_derivatives())
+        known.insert(derivative.name);
+      add_derivatives(known, mentioned);
+    }
+    if (unit_.functions != nullptr)
+      for (const Definition &own : definitions_in(unit_.functions->text()))
+        std::erase_if(mentioned, [&](const std::string &name) { return name.starts_with(own.name + "_derivative"); });
   }
 
   // A name of a function is a macro: the token stays where it stands, and functions and templates alike go by it.

@@ -27,8 +27,7 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
-// lane.
+// Integers of another width. Compilers know how to double and halve it; what goes further, they do by lane.
 template <class To, class V>
 inline auto resized(V from) {
   using T = std::decay_t<decltype(from[0])>;

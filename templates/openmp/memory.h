@@ -96,15 +96,17 @@ inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>
   if constexpr (N <= 16 && sizeof(value) >= 32) {
     const auto bits = uint16_t((1 << active.count) - 1);
     if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
-                                               (typename VectorOf<short, 16>::type)value, bits);
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to), (VectorOf<short, 16>::type)value,
+                                               bits);
     if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
-                                             (typename VectorOf<float, 16>::type)value, bits);
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to), (VectorOf<float, 16>::type)value, bits);
     if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
-                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to), (VectorOf<double, 8>::type)value,
+                                             uint8_t(bits));
   }
+#endif
+#if !defined(__clang__)
+  asm("" : "+m"(value));  // g++ 12 goes wrong in parts of a vector that it knows
 #endif
   copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
                                           size_t(active.count) * sizeof(T));
@@ -158,8 +160,7 @@ inline void finish_stores() {
 template <class T, class Active, class Value>
 inline typename LanesOf<T, Active::kLanes>::type gather(int64_t first, Active active, const Value& value) {
   constexpr int N = Active::kLanes;
-  // For the first lanes the loop ends: had it a condition inside that g++ 12 knows, that would load all
-  // lanes.
+  // For the first lanes the loop ends: with a condition inside that it knows, g++ 12 would load all lanes.
   constexpr bool kFirst = std::is_same_v<Active, FirstLanes<N>>;
   T values[N] = {};
   for (int lane = 0; lane < N && (!kFirst || active.has(lane)); ++lane) {

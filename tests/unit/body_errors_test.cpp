@@ -151,6 +151,10 @@ TEST_CASE("undeclared names") {
   CHECK(messages("o = rleu(x);") == "15:5: `rleu` is not declared\n");
   CHECK(messages("flaot t = 1;") == "15:1: `flaot` is not declared\n");
   CHECK(messages("float total = x; o = totl;") == "15:22: `totl` is not declared | did you mean `total`?\n");
+  CHECK(messages("o = derivative(f, x);", "real f(real v) { return v * v; }") ==
+        "18:5: `f_derivative` is not declared | the derivative of a function of `functions` is one, too: write `real "
+        "f_derivative(real v) { ... }` there\n");
+  CHECK(messages("o = derivative(tanh, x) + derivative(pow, 1, x, x);") == "");
   CHECK(messages("o = qqq;") == "15:5: `qqq` is not declared\n");
   CHECK(messages("o = f(x);", "real f(real v) { return v + x; }") ==
         "15:29: `x` is not declared | functions do not see what `x` is in the body (an input): make it an "

@@ -494,8 +494,7 @@ using IntegerOf = std::conditional_t<
     kBytes == 1, int8_t,
     std::conditional_t<kBytes == 2, int16_t, std::conditional_t<kBytes == 4, int32_t, int64_t>>>;
 
-// Integers of another width. Compilers know how to double and to halve it; at once they go further lane by
-// lane.
+// Integers of another width. Compilers know how to double and halve it; what goes further, they do by lane.
 template <class To, class V>
 inline auto resized(V from) {
   using T = std::decay_t<decltype(from[0])>;
@@ -826,15 +825,17 @@ inline void store_vector(void* to, FirstLanes<N> active, typename VectorOf<T, N>
   if constexpr (N <= 16 && sizeof(value) >= 32) {
     const auto bits = uint16_t((1 << active.count) - 1);
     if constexpr (sizeof(T) == 2)
-      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to),
-                                               (typename VectorOf<short, 16>::type)value, bits);
+      return __builtin_ia32_storedquhi256_mask(static_cast<short*>(to), (VectorOf<short, 16>::type)value,
+                                               bits);
     if constexpr (N == 16 && sizeof(T) == 4)
-      return __builtin_ia32_storeups512_mask(static_cast<float*>(to),
-                                             (typename VectorOf<float, 16>::type)value, bits);
+      return __builtin_ia32_storeups512_mask(static_cast<float*>(to), (VectorOf<float, 16>::type)value, bits);
     if constexpr (N == 8 && sizeof(T) == 8)
-      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to),
-                                             (typename VectorOf<double, 8>::type)value, uint8_t(bits));
+      return __builtin_ia32_storeupd512_mask(static_cast<double*>(to), (VectorOf<double, 8>::type)value,
+                                             uint8_t(bits));
   }
+#endif
+#if !defined(__clang__)
+  asm("" : "+m"(value));  // g++ 12 goes wrong in parts of a vector that it knows
 #endif
   copy_bits<N * sizeof(T) / 2, sizeof(T)>(static_cast<char*>(to), reinterpret_cast<const char*>(&value),
                                           size_t(active.count) * sizeof(T));
