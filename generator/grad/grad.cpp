@@ -96,6 +96,18 @@ std::string statement_at(const Spec &spec, const Place &place) {
   return out.size() > kMost ? out.substr(0, out.rfind(' ', kMost)) + " ..." : out;
 }
 
+// The first statement in which one body is another than the other, of each.
+std::pair<std::string, std::string> first_difference(const std::string &one, const std::string &other) {
+  const auto statements = [](const std::string &body) {
+    std::vector<std::string> out = split(body, '\n');
+    std::erase_if(out, [](const std::string &line) { return line.empty() || line.starts_with("//"); });
+    return out;
+  };
+  const std::vector<std::string> ones = statements(one), others = statements(other);
+  const auto [a, b] = std::mismatch(ones.begin(), ones.end(), others.begin(), others.end());
+  return {a == ones.end() ? "nothing" : "`" + *a + "`", b == others.end() ? "nothing" : "`" + *b + "`"};
+}
+
 class Differentiation {
 public:
   Differentiation(const Spec &spec, const GradOptions &options, Diagnostics &diags)
@@ -120,8 +132,9 @@ public:
       if (!document)
         return std::nullopt;
       if (first && (document->body != first->body || document->used != first->used)) {
-        Diagnostic &differs =
-            diags_.add(DiagId::grad_differs, spec_.kernel_place, {name_of(variants[v]), name_of(variants[first_at])});
+        const auto [here, there] = first_difference(document->body, first->body);
+        Diagnostic &differs = diags_.add(DiagId::grad_differs, spec_.kernel_place,
+                                         {name_of(variants[v]), name_of(variants[first_at]), here, there});
         if (const std::string fixed = defines_of(variants[v], variants[first_at]); !fixed.empty())
           differs.help = "make one of them: " + fixed;
         return std::nullopt;

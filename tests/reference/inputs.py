@@ -194,9 +194,10 @@ def _(rng, arrays, sizes):
     arrays["id"] = rng.integers(-1, sizes["B"] + 1, sizes["N"])
 
 
-@maker("attention", "attention_causal", "attention_online", "attention_backward")
+@maker("attention", "attention_causal", "attention_online", "attention_backward", "attention_training",
+       "attention_training_forward", "attention_training_backward")
 def _(rng, arrays, sizes):
-    arrays["scale"] = sizes["D"] ** -0.5
+    arrays["scale"] = arrays["q"].shape[-1] ** -0.5
 
 
 @maker("linear_recurrence", "linear_recurrence_backward")

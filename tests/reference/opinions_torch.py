@@ -115,6 +115,17 @@ def attention(x, s, p):
 
 
 @by_torch
+def attention_training(x, s, p):
+    return attend(x, False)
+
+
+@by_torch
+def attention_training_forward(x, s, p):
+    scores = x["scale"] * torch.einsum("bhsd,bhrd->bhsr", t(x["q"]), t(x["k"]))
+    return attend(x, False) | {"lse": torch.logsumexp(scores, -1)}
+
+
+@by_torch
 def attention_causal(x, s, p):
     return attend(x, True)
 
@@ -163,16 +174,25 @@ def cross_entropy(x, s, p):
     return {"loss": loss, "mean_loss": loss.mean()}
 
 
-@by_torch
-def attention_backward(x, s, p):
+def attention_gradients(x, weights_of):
     q, k, v, o, d_o = (t(x[name]) for name in ("q", "k", "v", "o", "d_o"))
-    weights = torch.softmax(x["scale"] * torch.einsum("bhsd,bhrd->bhsr", q, k), -1)
+    weights = weights_of(x["scale"] * torch.einsum("bhsd,bhrd->bhsr", q, k))
     towards = torch.einsum("bhsd,bhrd->bhsr", d_o, v) - torch.einsum("bhsd,bhsd->bhs", d_o, o)[..., None]
     return {
         "d_q": x["scale"] * torch.einsum("bhsr,bhsr,bhrd->bhsd", weights, towards, k),
         "d_k": x["scale"] * torch.einsum("bhsr,bhsr,bhsd->bhrd", weights, towards, q),
         "d_v": torch.einsum("bhsr,bhsd->bhrd", weights, d_o),
     }
+
+
+@by_torch
+def attention_backward(x, s, p):
+    return attention_gradients(x, lambda scores: torch.softmax(scores, -1))
+
+
+@by_torch
+def attention_training_backward(x, s, p):
+    return attention_gradients(x, lambda scores: torch.exp(scores - t(x["lse"])[..., None]))
 
 
 def at_least(v, least):

@@ -270,18 +270,29 @@ def attend(inputs, causal, half_unit):
         seen = np.tril(seen)
     top = where(seen, scores, Num(-np.inf, 0.0)).max(-1, keep=True)
     p = where(seen, exp(scores - top), 0.0)
-    o = matmul(p, v) / p.sum(-1, keep=True)
+    total = p.sum(-1, keep=True)
+    o = matmul(p, v) / total
     # p is rounded like v, at a scale that depends on how the keys are blocked: at most one unit a term.
     slack = 2 * half_unit * (p.v @ np.abs(v.v)) / p.v.sum(-1, keepdims=True)
-    return {"o": Result(o, slack=slack)}
+    return {"o": Result(o, slack=slack), "lse": (top + log(total))[..., 0]}
 
 
 HALF_UNIT = {"bf16": 2.0**-8, "f16": 2.0**-11}
 
 
 @reference
-def attention(inputs, sizes, params):
+def attention_training_forward(inputs, sizes, params):
     return attend(inputs, False, HALF_UNIT.get(params["T"], 0.0))
+
+
+@reference
+def attention(inputs, sizes, params):
+    return {"o": attention_training_forward(inputs, sizes, params)["o"]}
+
+
+@reference
+def attention_training(inputs, sizes, params):
+    return attention(inputs, sizes, params)
 
 
 @reference

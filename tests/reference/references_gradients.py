@@ -57,21 +57,33 @@ def embedding_backward(inputs, sizes, params):
     return {"d_table": d_table}
 
 
-@reference
-def attention_backward(inputs, sizes, params):
+def attention_gradients(inputs, weights_of):
     q, k, v, o, d_o = (Num(inputs[name]) for name in ("q", "k", "v", "o", "d_o"))
     scale = Num(inputs["scale"])
-    scores = scale * matmul(q, k.swap(-1, -2))
-    e = exp(scores - scores.max(-1, keep=True))
-    p = e / e.sum(-1, keep=True)
+    p = weights_of(scale * matmul(q, k.swap(-1, -2)))
     d_scores = p * (matmul(d_o, v.swap(-1, -2)) - (d_o * o).sum(-1, keep=True))
-    if sizes["R"] == 0:  # no key on which anything depends
-        return {f"d_{name}": np.zeros(inputs[name].shape) for name in "qkv"}
     return {
         "d_q": scale * matmul(d_scores, k),
         "d_k": scale * matmul(d_scores.swap(-1, -2), q),
         "d_v": matmul(p.swap(-1, -2), d_o),
     }
+
+
+@reference
+def attention_backward(inputs, sizes, params):
+    if sizes["R"] == 0:  # no key on which anything depends
+        return {f"d_{name}": np.zeros(inputs[name].shape) for name in "qkv"}
+
+    def weights(scores):
+        e = exp(scores - scores.max(-1, keep=True))
+        return e / e.sum(-1, keep=True)
+
+    return attention_gradients(inputs, weights)
+
+
+@reference
+def attention_training_backward(inputs, sizes, params):
+    return attention_gradients(inputs, lambda scores: exp(scores - Num(inputs["lse"])[..., None]))
 
 
 @reference
