@@ -5,6 +5,8 @@
 #include <map>
 
 #include "body/body.h"
+#include "body/definitions.h"
+#include "body/library.h"
 #include "grad/program.h"
 #include "grad/rules.h"
 #include "support/text.h"
@@ -45,20 +47,21 @@ Spec spec_of(const Spec &spec, const std::string &function, const std::vector<st
 
 // Those of the function itself, where the kernel has nothing else by these names.
 std::vector<std::string> parameters_of(const Spec &spec, const std::string &function, size_t count) {
-  const std::vector<std::string> plain = numbered(count);
-  const Spec alone = spec_of(spec, function, plain);
-  Diagnostics ignored;
-  const auto bodies = body::parse_body(alone, {variants_of(alone).front()}, ignored);
   std::vector<std::string> out;
-  for (const body::Function &f : bodies ? bodies->front().functions : std::vector<body::Function>())
-    for (size_t i = 0; f.name == function && i < count && i < f.locals.size(); ++i)
-      out.push_back(f.locals[i].name);
+  for (const std::string &text : {body::library_text({function}), std::string(spec.functions.text)})
+    for (const body::Definition &f : body::definitions_in(text))
+      if (f.name == function && f.parameters.size() >= count) {
+        out.clear();
+        for (size_t i = 0; i < count; ++i)
+          out.push_back(f.parameters[i].name);
+      }
   const auto taken = [&](const std::string &name) {
     const auto named = [&](const auto &entry) { return entry.name == name; };
-    return name == kResult || name == kAxis || std::any_of(spec.params.begin(), spec.params.end(), named) ||
+    return name.empty() || name == kResult || name == kAxis ||
+           std::any_of(spec.params.begin(), spec.params.end(), named) ||
            std::any_of(spec.types.begin(), spec.types.end(), named);
   };
-  return out.size() == count && std::none_of(out.begin(), out.end(), taken) ? out : plain;
+  return out.size() == count && std::none_of(out.begin(), out.end(), taken) ? out : numbered(count);
 }
 
 std::string indented(const std::string &body) {
