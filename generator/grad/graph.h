@@ -173,6 +173,8 @@ public:
   // A sum with a logarithm in it that the forward kernel gives: exponentials that are divided by what the logarithm is
   // of take it up.
   void know_logarithm(NodeId id);
+  // A sum that the forward kernel gives: sums of sums take it up.
+  void know_sum(NodeId id);
 
 private:
   struct Range {
@@ -203,6 +205,9 @@ private:
   NodeId known_where(NodeId condition, NodeId value);
   void use_means(Factors &factors);
   void use_logarithms(Factors &factors);
+  Factors all_factors(NodeId id, NodeId where) const;
+  std::optional<Factors> besides(const Factors &others, const Node &inner, const Factors &given, AxisSet over) const;
+  NodeId by_known_sum(const Factors &factors, AxisSet over, NodeId where);
   void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   NodeId without_logarithm(NodeId exponent, NodeId of);
   bool covers(NodeId condition, NodeId value) const;
@@ -254,6 +259,11 @@ private:
     double times;
   };
   std::vector<Logarithm> logarithms_;
+  struct KnownSum {
+    NodeId fold, value; // value is times * fold
+    double times;
+  };
+  std::vector<KnownSum> known_sums_;
   std::map<std::pair<NodeId, NodeId>, bool> nothing_;  // of values and conditions
   std::map<std::pair<NodeId, AxisId>, bool> hangs_on_; // of values, whether they ask for all of an axis
 };

@@ -163,6 +163,8 @@ NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
       outside.powers[factor] = power;
   for (const auto &[factor, power] : outside.powers)
     inside.powers.erase(factor);
+  if (const NodeId by_known = by_known_sum(inside, over, where); by_known != kNoNode)
+    return mul(product(std::move(outside)), by_known);
   NodeId varying = inside.powers.empty() ? number(1) : product(std::move(inside));
   NodeId folded;
   if (where != kNoNode && is_number(varying, 1))

@@ -92,6 +92,72 @@ void Graph::use_means(Factors &factors) {
   }
 }
 
+void Graph::know_sum(NodeId id) {
+  const Factors factors = all_factors(id, kNoNode);
+  if (factors.powers.size() != 1 || factors.powers.begin()->second != 1)
+    return;
+  const NodeId fold = factors.powers.begin()->first;
+  if (const Node &n = node(fold); n.kind == Kind::fold && n.monoid == Monoid::sum)
+    known_sums_.push_back({fold, id, factors.number});
+}
+
+// Of products of the forward kernel, too, where the condition holds.
+Graph::Factors Graph::all_factors(NodeId id, NodeId where) const {
+  const Node &n = node(id);
+  if (n.kind == Kind::choose && where != kNoNode && asks(where, n.args[0]))
+    return all_factors(n.args[1], where);
+  if (n.kind != Kind::op || n.op != Op::mul)
+    return factors_of(id);
+  Factors out = all_factors(n.args[0], where);
+  const Factors more = all_factors(n.args[1], where);
+  out.number *= more.number;
+  for (const auto &[factor, power] : more.powers)
+    out.powers[factor] += power;
+  return out;
+}
+
+// Rule "known sum": the sum of p * dot(d, v, D) along R is dot(d, o, D) where the forward kernel gives the sum o of p * v
+// along R. kNoNode: it is no such sum.
+NodeId Graph::by_known_sum(const Factors &factors, AxisSet over, NodeId where) {
+  for (const auto &[inner, times] : factors.powers) {
+    const Node n = node(inner);
+    if (n.kind != Kind::fold || n.monoid != Monoid::sum || n.args.size() != 1 || times != 1)
+      continue;
+    Factors others = factors;
+    others.powers.erase(inner);
+    for (const KnownSum &known : known_sums_) {
+      const Node &sum = node(known.fold);
+      if (sum.reduced == over && (sum.args.size() > 1 ? sum.args[1] : kNoNode) == where)
+        if (const auto rest = besides(others, n, all_factors(sum.args[0], where), over)) {
+          Factors left = *rest;
+          left.number /= known.times;
+          return this->sum(mul(product(std::move(left)), known.value), n.reduced);
+        }
+    }
+  }
+  return kNoNode;
+}
+
+// What is left of these factors and of those of an inner sum without the given ones: nothing of it may differ along the
+// axes of the outer sum.
+std::optional<Graph::Factors> Graph::besides(const Factors &others, const Node &inner, const Factors &given,
+                                             AxisSet over) const {
+  Factors out = all_factors(inner.args[0], kNoNode);
+  out.number *= others.number / given.number;
+  for (const auto &[factor, power] : others.powers) {
+    out.powers[factor] += power;
+    if (!(axes(factor) & inner.reduced).empty())
+      return std::nullopt;
+  }
+  for (const auto &[factor, power] : given.powers)
+    out.powers[factor] -= power;
+  std::erase_if(out.powers, [](const auto &factor) { return factor.second == 0; });
+  for (const auto &[factor, power] : out.powers)
+    if (power < 0 || !(axes(factor) & over).empty())
+      return std::nullopt;
+  return out;
+}
+
 void Graph::know_logarithm(NodeId id) {
   const Node sum = node(id);
   if (sum.kind != Kind::op || (sum.op != Op::add && sum.op != Op::sub))

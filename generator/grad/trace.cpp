@@ -46,6 +46,7 @@ void Tracer::save(VarId v, NodeId value) {
     return;
   graph_.hold(value);
   graph_.know_logarithm(value);
+  graph_.know_sum(value);
 }
 
 void Tracer::stores_in(const Stmt &stmt) {

@@ -33,6 +33,10 @@ CASES = {
     "what numbers make is computed": (
         ROW, "real v = 0;\nfor (int i = 0; i < 4; ++i) { real c = i; v += x * (c / 4); }\ny = v + hypot(x, 1);", 0,
         [r"1\.5 \* d_y", r"max\(abs_x, 1\)"], [r"abs\(1", r"/ 4"]),
+    "attention through the library reads what it gave": (
+        "".join(f'inputs.{x} = "f32[{a}, D]"\n' for x, a in zip("qkv", "SRR")) + 'outputs.o = "f32[S, D]"\n',
+        "auto m = index(R) <= index(S);\no = 2 * dot(softmax(dot(q, k, D), R, where(m)), v, R, where(m));", 0,
+        [r"- dot\(d_o, o, D\);"], []),
     "a division by ten is no division": (ROW, "y = 0.1 * x;", 0, [r"d_x = 0\.1 \* d_y;"], []),
     "a division by three is one": (ROW, "y = x / 3;", 0, [r"d_x = d_y / 3;"], []),
 }

@@ -333,6 +333,18 @@ TEST_CASE("known logarithm: exp(x - m) / t is exp(x - l) where the forward kerne
   CHECK(m.text(m.graph.div(m.op(Op::exp, {m.w}), total)).find(" / ") != std::string::npos); // it would be longer
 }
 
+TEST_CASE("known sum: a sum of p * dot(d, v, D) is dot(d, o, D) where the forward kernel gives the sum o of p * v") {
+  Maths m;
+  const AxisId depth = m.graph.add_axis(Maths::axis("D"));
+  const NodeId v = m.operand("v", {kN, depth}), d = m.operand("d", {kM, depth});
+  const NodeId inner = m.graph.sum(m.graph.mul(d, v), AxisSet::of(depth));
+  const auto outer = [&] { return m.text(m.graph.sum(m.graph.mul(m.graph.mul(m.x, m.s), inner), m.n)); };
+  CHECK(outer() == "s * dot(x, dot(v, d, D), N)");
+  m.graph.know_sum(m.graph.fold(Monoid::sum, m.op(Op::mul, {m.x, v}), m.n, kNoNode, Type::f32));
+  CHECK(outer() == "s * dot(d, dot(x, v, N), D)");
+  CHECK(m.text(m.graph.sum(m.graph.mul(m.w, inner), m.n)) == "dot(w, dot(v, d, D), N)"); // that of x is given
+}
+
 TEST_CASE("read back: the place that a lane reads is that of the element it reads") {
   Maths m;
   const NodeId place = m.graph.op(Op::mul, {m.graph.integer(2), m.graph.index(kM)}, Type::i64);
