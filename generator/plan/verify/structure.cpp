@@ -84,6 +84,9 @@ private:
          [&] { return "a share of " + names(AxisSet::of(node.axis)) + " in no loop over shares"; });
     must(node.parts > 0 || !open_.contains(node.axis),
          [&] { return "two loops over " + names(AxisSet::of(node.axis)); });
+    const Axis &axis = kernel_.axes[node.axis];
+    must(axis.ragged == kNone || open_.contains(axis.over),
+         [&] { return "a row of " + axis.name + " in no loop over " + names(AxisSet::of(axis.over)); });
     check_shares(node);
     const AxisSet around = open_, gone_over = gone_over_;
     gone_over_ |= AxisSet::of(node.axis);
