@@ -329,17 +329,6 @@ void find_prints(const Linted &linted, Diagnostics &diags) {
     find_prints(variation.interpreted().statements, diags);
 }
 
-// The sums in a value that reach the place where it is stored by whole numbers alone.
-void each_whole_sum(const Kernel &kernel, ExprId id, const std::function<void(const Expr &)> &found) {
-  const Expr &expr = kernel.expr(id);
-  if (expr.op == Op::fold && expr.monoid == Monoid::sum && is_integer(expr.accumulator))
-    return found(expr);
-  if (expr.op == Op::cast || expr.op == Op::add || expr.op == Op::sub)
-    for (const ExprId arg : expr.args)
-      if (is_integer(kernel.expr(arg).type))
-        each_whole_sum(kernel, arg, found);
-}
-
 void each_statement(const std::vector<Stmt> &list, const std::function<void(const Stmt &)> &found) {
   for (const Stmt &s : list) {
     found(s);
@@ -348,24 +337,61 @@ void each_statement(const std::vector<Stmt> &list, const std::function<void(cons
   }
 }
 
+// The sums in a value that reach the place where it is stored by whole numbers alone, also through locals.
+class WholeSums {
+public:
+  explicit WholeSums(const Kernel &kernel) : kernel_(kernel) {
+    each_statement(kernel.statements, [&](const Stmt &s) {
+      if (s.kind == Stmt::Kind::assign && kernel.vars[s.target].kind == Var::Kind::local)
+        values_[s.target].push_back(s.value);
+    });
+  }
+
+  std::vector<const Expr *> of(ExprId value) {
+    found_.clear();
+    passed_.clear();
+    add(value);
+    return found_;
+  }
+
+private:
+  void add(ExprId id) {
+    const Expr &expr = kernel_.expr(id);
+    if (!is_integer(expr.type))
+      return;
+    if (expr.op == Op::fold && expr.monoid == Monoid::sum && is_integer(expr.accumulator))
+      found_.push_back(&expr);
+    else if (expr.op == Op::cast || expr.op == Op::add || expr.op == Op::sub)
+      std::ranges::for_each(expr.args, [&](ExprId arg) { add(arg); });
+    else if (expr.op == Op::read && passed_.insert(expr.ref).second)
+      std::ranges::for_each(values_[expr.ref], [&](ExprId value) { add(value); });
+  }
+
+  const Kernel &kernel_;
+  std::map<VarId, std::vector<ExprId>> values_; // of locals
+  std::vector<const Expr *> found_;
+  std::set<VarId> passed_; // locals
+};
+
 // A sum knows its width, an array another one: nothing says so where the one is stored in the other.
 void find_narrowed(const Linted &linted, Diagnostics &diags) {
   for (const Variation &variation : linted.compiled.variations) {
     const Kernel &kernel = variation.kernel;
+    WholeSums sums(kernel);
     each_statement(kernel.statements, [&](const Stmt &s) {
       if (s.kind != Stmt::Kind::assign || kernel.vars[s.target].kind == Var::Kind::local ||
           !is_integer(kernel.vars[s.target].type))
         return;
       const Var &target = kernel.vars[s.target];
-      each_whole_sum(kernel, s.value, [&](const Expr &sum) {
-        if (bytes_of(sum.accumulator) <= bytes_of(target.type) || sum.place.file != linted.compiled.spec.path)
-          return;
-        const bool counts = kernel.expr(sum.args[0]).type == Type::boolean;
+      for (const Expr *sum : sums.of(s.value)) {
+        if (bytes_of(sum->accumulator) <= bytes_of(target.type) || sum->place.file != linted.compiled.spec.path)
+          continue;
+        const bool counts = kernel.expr(sum->args[0]).type == Type::boolean;
         if (!counts || bytes_of(target.type) < 4) // nobody counts more than 2^31
-          diags.add(DiagId::lint_narrowed, sum.place,
-                    {"sum", std::string(type_row(sum.accumulator).name), target.name,
+          diags.add(DiagId::lint_narrowed, sum->place,
+                    {"sum", std::string(type_row(sum->accumulator).name), target.name,
                      std::string(type_row(target.type).name)});
-      });
+      }
     });
   }
 }

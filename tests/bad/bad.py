@@ -103,6 +103,7 @@ COMMANDS = {
     "KG0505_pairs": lint(DOC + with_body("z = at(x, N = index(N) - index(N) % 2 + 1);")),
     "KG0506_missing": lint(COPY),
     "KG0507_print": lint(DOC + with_body('print("x is", x); z = x;')),
+    "KG0508_local": lint(DOC + COPY.replace('x = "f32', 'x = "i8').replace('z = "f32[N]', 'z = "i8[]').replace("z = x", "int s = sum(x, N); z = s + 1")),
     "KG0508_dot": lint(DOC + COPY.replace('x = "f32', 'x = "i8').replace('z = "f32[N]', 'z = "i8[]').replace("z = x", "z = dot(x, x, N)")),
     "KG0006_left_over": (["copy.toml", "-o", "out"], {"copy.toml": COPY, "out/kgen.lock": LOCK, "out/old.h": ""}, OK),
     "KG0007_edited": (
