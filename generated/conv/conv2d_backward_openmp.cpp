@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int conv2d_backward_openmp(const float* x, const float* w, const float* bias, const float* d_y,
                                       float* d_x, float* d_w, float* d_bias, int64_t B, int64_t C, int64_t H,

@@ -12,16 +12,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int frames_energy_openmp(const float* x, float* energy, int64_t W) {
   BY_SET(return launch_frames_energy(x, energy, W))

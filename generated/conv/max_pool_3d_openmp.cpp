@@ -14,16 +14,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int max_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                       int64_t W) {

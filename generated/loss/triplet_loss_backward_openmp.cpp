@@ -19,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int triplet_loss_backward_f32_f32_openmp(const float* anchor, const float* positive,
                                                     const float* negative, const float* d_loss,

@@ -17,16 +17,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t nearest_distance_openmp_workspace(int64_t M, int64_t D, int64_t N) {
   BY_SET(return workspace_of_nearest_distance(M, D, N))

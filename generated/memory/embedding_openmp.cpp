@@ -11,16 +11,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int embedding_f32_openmp(const int32_t* token, const float* table, float* row, int64_t N,
                                     int64_t V, int64_t D) {

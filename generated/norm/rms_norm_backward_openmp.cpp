@@ -27,16 +27,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
   BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<float>,

@@ -18,16 +18,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \

@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N))

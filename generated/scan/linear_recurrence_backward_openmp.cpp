@@ -18,16 +18,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t linear_recurrence_backward_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
   BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(B, S, C))

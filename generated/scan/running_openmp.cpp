@@ -21,16 +21,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type.
 #define RUNNING_FUNCTIONS(NAME, SPACE, T, KERNEL)                                                        \

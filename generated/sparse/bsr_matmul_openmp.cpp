@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 81
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x,
                                  float* z, int64_t R, int64_t S, int64_t K, int64_t N) {

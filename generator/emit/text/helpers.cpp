@@ -203,7 +203,7 @@ std::string helper_include(const Templates &templates, TargetKind target, const 
   const HelperNames &names = helper_names(target);
   const std::string header = root + names.header;
   View view;
-  view.set("header", header).set("name", names.header).set("macro", names.revision);
+  view.set("header", header).set("macro", names.revision);
   view.set("revision", revision_of(templates, target));
   if (target == TargetKind::cuda)
     return templates.render("cuda/include_helpers.h", view);
