@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 82
+#define KGEN_OPENMP_REVISION 83
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -209,6 +209,7 @@ inline int chosen_set() {
   }
   return set;
 }
+inline const char* instructions() { return kSetNames[chosen_set()]; }
 
 }  // namespace kgen_openmp
 }  // namespace

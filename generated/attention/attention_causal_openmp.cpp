@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "attention_causal_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_causal_openmp.cpp"
@@ -46,9 +46,7 @@ extern "C" int attention_causal_bf16_openmp(float scale, const uint16_t* q, cons
   BY_SET(return launch_attention_causal<BF16>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
 }
 
-extern "C" const char* attention_causal_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* attention_causal_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

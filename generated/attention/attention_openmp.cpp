@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_openmp.cpp"
@@ -41,9 +41,7 @@ ATTENTION_FUNCTIONS(f32, float, float)
 ATTENTION_FUNCTIONS(bf16, BF16, uint16_t)
 ATTENTION_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* attention_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* attention_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

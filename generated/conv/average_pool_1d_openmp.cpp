@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "average_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_1d_openmp.cpp"
@@ -28,9 +28,7 @@ extern "C" int average_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64
   BY_SET(return launch_average_pool_1d<BF16>(x, y, B, C, W))
 }
 
-extern "C" const char* average_pool_1d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* average_pool_1d_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
@@ -30,9 +30,7 @@ extern "C" int conv2d_backward_openmp(const float* x, const float* w, const floa
   BY_SET(return launch_conv2d_backward(x, w, bias, d_y, d_x, d_w, d_bias, B, C, H, W, O))
 }
 
-extern "C" const char* conv2d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* conv2d_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_openmp.cpp"
@@ -31,9 +31,7 @@ extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, 
   BY_SET(return launch_conv2d(x, w, bias, y, B, C, H, W, O, workspace, workspace_bytes))
 }
 
-extern "C" const char* conv2d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* conv2d_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

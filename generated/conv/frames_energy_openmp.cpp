@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "frames_energy_openmp.cpp"
@@ -24,9 +24,7 @@ extern "C" int frames_energy_openmp(const float* x, float* energy, int64_t W) {
   BY_SET(return launch_frames_energy(x, energy, W))
 }
 
-extern "C" const char* frames_energy_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* frames_energy_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "max_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_backward_openmp.cpp"
@@ -43,9 +43,7 @@ extern "C" int max_pool_3d_backward_bf16_openmp(const uint16_t* x, const uint16_
   BY_SET(return launch_max_pool_3d_backward<BF16>(x, y, d_y, d_x, B, C, D, H, W, workspace, workspace_bytes))
 }
 
-extern "C" const char* max_pool_3d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_3d_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_openmp.cpp"
@@ -32,9 +32,7 @@ extern "C" int max_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B
   BY_SET(return launch_max_pool_3d<BF16>(x, y, B, C, D, H, W))
 }
 
-extern "C" const char* max_pool_3d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_3d_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

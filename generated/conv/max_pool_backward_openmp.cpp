@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "max_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_backward_openmp.cpp"
@@ -35,9 +35,7 @@ extern "C" int max_pool_backward_openmp(const float* x, const float* y, const fl
   BY_SET(return launch_max_pool_backward(x, y, d_y, d_x, B, C, H, W, workspace, workspace_bytes))
 }
 
-extern "C" const char* max_pool_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

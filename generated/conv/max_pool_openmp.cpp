@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "max_pool_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_openmp.cpp"
@@ -26,9 +26,7 @@ extern "C" int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, i
   BY_SET(return launch_max_pool(x, y, B, C, H, W))
 }
 
-extern "C" const char* max_pool_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

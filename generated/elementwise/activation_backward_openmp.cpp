@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "activation_backward_openmp.cpp"
@@ -54,9 +54,7 @@ ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f32, float, squared_relu, float
 ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
 ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)
 
-extern "C" const char* activation_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* activation_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "activation_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "activation_openmp.cpp"
@@ -39,9 +39,7 @@ ACTIVATION_FUNCTIONS(squared_relu_f32, float, squared_relu, float)
 ACTIVATION_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
 ACTIVATION_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)
 
-extern "C" const char* activation_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* activation_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

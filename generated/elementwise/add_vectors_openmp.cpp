@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "add_vectors_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "add_vectors_openmp.cpp"
@@ -31,9 +31,7 @@ ADD_VECTORS_FUNCTIONS(bf16, uint16_t, BF16)
 ADD_VECTORS_FUNCTIONS(f16, uint16_t, F16)
 ADD_VECTORS_FUNCTIONS(i32, int32_t, int32_t)
 
-extern "C" const char* add_vectors_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* add_vectors_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

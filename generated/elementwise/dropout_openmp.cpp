@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "dropout_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "dropout_openmp.cpp"
@@ -30,9 +30,7 @@ extern "C" int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, 
   BY_SET(return launch_dropout<BF16>(x, rate, seed, y, kept, M, N))
 }
 
-extern "C" const char* dropout_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* dropout_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

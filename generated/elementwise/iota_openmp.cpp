@@ -11,7 +11,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "iota_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "iota_openmp.cpp"
@@ -21,9 +21,7 @@ static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
 
 extern "C" int iota_openmp(int32_t* z, int64_t N) { BY_SET(return launch_iota(z, N)) }
 
-extern "C" const char* iota_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* iota_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

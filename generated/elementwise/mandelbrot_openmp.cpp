@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "mandelbrot_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mandelbrot_openmp.cpp"
@@ -26,9 +26,7 @@ extern "C" int mandelbrot_openmp(float x0, float y0, float step, int32_t* count,
   BY_SET(return launch_mandelbrot(x0, y0, step, count, H, W))
 }
 
-extern "C" const char* mandelbrot_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mandelbrot_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

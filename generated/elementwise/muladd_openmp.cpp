@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "muladd_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "muladd_openmp.cpp"
@@ -29,9 +29,7 @@ MULADD_FUNCTIONS(f32, float, float, float)
 MULADD_FUNCTIONS(f64, double, double, double)
 MULADD_FUNCTIONS(bf16, uint16_t, float, BF16)
 
-extern "C" const char* muladd_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* muladd_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -22,7 +22,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rope_backward_openmp.cpp"
@@ -46,9 +46,7 @@ ROPE_BACKWARD_FUNCTIONS(f32, float, float)
 ROPE_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 ROPE_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* rope_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* rope_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "rope_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rope_openmp.cpp"
@@ -30,9 +30,7 @@ ROPE_FUNCTIONS(f32, float, float)
 ROPE_FUNCTIONS(bf16, uint16_t, BF16)
 ROPE_FUNCTIONS(f16, uint16_t, F16)
 
-extern "C" const char* rope_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* rope_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

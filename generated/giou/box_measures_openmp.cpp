@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "box_measures_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "box_measures_openmp.cpp"
@@ -35,9 +35,7 @@ BOX_MEASURES_FUNCTIONS(complete_iou_f32, float, complete_iou, float)
 BOX_MEASURES_FUNCTIONS(complete_iou_f64, double, complete_iou, double)
 BOX_MEASURES_FUNCTIONS(complete_iou_bf16, uint16_t, complete_iou, BF16)
 
-extern "C" const char* box_measures_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* box_measures_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "giou_loss_packed_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_backward_openmp.cpp"
@@ -46,7 +46,7 @@ GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_packed_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

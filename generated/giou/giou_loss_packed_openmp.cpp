@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "giou_loss_packed_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_openmp.cpp"
@@ -39,9 +39,7 @@ GIOU_LOSS_PACKED_FUNCTIONS(f16, F16, uint16_t)
 GIOU_LOSS_PACKED_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_PACKED_FUNCTIONS(f64, double, double)
 
-extern "C" const char* giou_loss_packed_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* giou_loss_packed_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

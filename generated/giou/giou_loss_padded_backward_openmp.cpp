@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_padded_backward_openmp.cpp"
@@ -41,7 +41,7 @@ GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
 GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_padded_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "giou_loss_padded_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_padded_openmp.cpp"
@@ -40,9 +40,7 @@ GIOU_LOSS_PADDED_FUNCTIONS(f16, F16, uint16_t)
 GIOU_LOSS_PADDED_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_PADDED_FUNCTIONS(f64, double, double)
 
-extern "C" const char* giou_loss_padded_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* giou_loss_padded_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -21,7 +21,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_openmp.cpp"
@@ -45,9 +45,7 @@ GIOU_LOSS_RAGGED_FUNCTIONS(f16, F16, uint16_t)
 GIOU_LOSS_RAGGED_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_RAGGED_FUNCTIONS(f64, double, double)
 
-extern "C" const char* giou_loss_ragged_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* giou_loss_ragged_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

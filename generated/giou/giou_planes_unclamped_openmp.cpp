@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "giou_planes_unclamped_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_planes_unclamped_openmp.cpp"
@@ -36,9 +36,7 @@ GIOU_PLANES_UNCLAMPED_FUNCTIONS(f16, uint16_t, F16)
 GIOU_PLANES_UNCLAMPED_FUNCTIONS(bf16, uint16_t, BF16)
 GIOU_PLANES_UNCLAMPED_FUNCTIONS(f64, double, double)
 
-extern "C" const char* giou_planes_unclamped_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* giou_planes_unclamped_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -24,7 +24,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_backward_openmp.cpp"
@@ -49,7 +49,7 @@ COSINE_SIMILARITY_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* cosine_similarity_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

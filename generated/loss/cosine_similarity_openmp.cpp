@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_openmp.cpp"
@@ -43,9 +43,7 @@ COSINE_SIMILARITY_FUNCTIONS(f64, double, double)
 COSINE_SIMILARITY_FUNCTIONS(bf16, BF16, uint16_t)
 COSINE_SIMILARITY_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* cosine_similarity_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cosine_similarity_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

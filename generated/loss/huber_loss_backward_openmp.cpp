@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "huber_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "huber_loss_backward_openmp.cpp"
@@ -33,9 +33,7 @@ HUBER_LOSS_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
 HUBER_LOSS_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
 HUBER_LOSS_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)
 
-extern "C" const char* huber_loss_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* huber_loss_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

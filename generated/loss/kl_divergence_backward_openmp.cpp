@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "kl_divergence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "kl_divergence_backward_openmp.cpp"
@@ -36,7 +36,7 @@ KL_DIVERGENCE_BACKWARD_FUNCTIONS(bf16_f32, uint16_t, float, BF16)
 KL_DIVERGENCE_BACKWARD_FUNCTIONS(f16_f32, uint16_t, float, F16)
 
 extern "C" const char* kl_divergence_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "kl_divergence_openmp.cpp"
@@ -39,9 +39,7 @@ KL_DIVERGENCE_FUNCTIONS(f64_f64, double, double, double)
 KL_DIVERGENCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 KL_DIVERGENCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* kl_divergence_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* kl_divergence_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

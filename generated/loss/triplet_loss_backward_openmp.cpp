@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_backward_openmp.cpp"
@@ -71,9 +71,7 @@ extern "C" int triplet_loss_backward_f16_f32_openmp(const uint16_t* anchor, cons
       triplet_loss_backward_kernel_in_part<F16>))
 }
 
-extern "C" const char* triplet_loss_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* triplet_loss_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_openmp.cpp"
@@ -42,9 +42,7 @@ TRIPLET_LOSS_FUNCTIONS(f64_f64, double, double, double)
 TRIPLET_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 TRIPLET_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* triplet_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* triplet_loss_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "bilinear_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bilinear_openmp.cpp"
@@ -30,9 +30,7 @@ extern "C" int bilinear_openmp(const float* x, const float* w, const float* y, f
   BY_SET(return launch_bilinear(x, w, y, z, M, K, N, L, workspace, workspace_bytes))
 }
 
-extern "C" const char* bilinear_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* bilinear_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

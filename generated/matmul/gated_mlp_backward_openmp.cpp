@@ -33,7 +33,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gated_mlp_backward_openmp.cpp"
@@ -52,9 +52,7 @@ extern "C" int gated_mlp_backward_openmp(const float* x, const float* gate, cons
                                           workspace, workspace_bytes))
 }
 
-extern "C" const char* gated_mlp_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* gated_mlp_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

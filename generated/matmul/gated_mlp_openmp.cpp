@@ -19,7 +19,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gated_mlp_openmp.cpp"
@@ -36,9 +36,7 @@ extern "C" int gated_mlp_openmp(const float* x, const float* gate, const float* 
   BY_SET(return launch_gated_mlp(x, gate, up, down, z, M, K, H, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* gated_mlp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* gated_mlp_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "gram_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gram_openmp.cpp"
@@ -28,9 +28,7 @@ extern "C" int gram_openmp(const float* x, float* z, int64_t M, int64_t K, void*
   BY_SET(return launch_gram(x, z, M, K, workspace, workspace_bytes))
 }
 
-extern "C" const char* gram_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* gram_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

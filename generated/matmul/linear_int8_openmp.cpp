@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "linear_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_int8_openmp.cpp"
@@ -30,9 +30,7 @@ extern "C" int linear_int8_openmp(const float* x, const int8_t* w, const int8_t*
   BY_SET(return launch_linear_int8(x, w, zero, scale, z, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* linear_int8_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* linear_int8_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

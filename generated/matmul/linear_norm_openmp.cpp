@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_norm_openmp.cpp"
@@ -35,9 +35,7 @@ extern "C" int linear_norm_openmp(const float* x, const float* w, const float* r
   BY_SET(return launch_linear_norm(x, w, residual, gamma, y, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* linear_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* linear_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

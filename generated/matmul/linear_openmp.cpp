@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_openmp.cpp"
@@ -37,9 +37,7 @@ extern "C" int linear_bf16_openmp(const uint16_t* x, const uint16_t* w, const fl
   BY_SET(return launch_linear<BF16>(x, w, bias, z, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* linear_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* linear_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

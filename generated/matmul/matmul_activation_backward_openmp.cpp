@@ -23,7 +23,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_activation_backward_openmp.cpp"
@@ -76,7 +76,7 @@ MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorks
 MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, BF16, uint16_t, gelu)
 
 extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

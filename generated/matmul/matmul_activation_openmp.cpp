@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "matmul_activation_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_activation_openmp.cpp"
@@ -39,9 +39,7 @@ MATMUL_ACTIVATION_FUNCTIONS(relu_bf16, BF16, uint16_t, relu)
 MATMUL_ACTIVATION_FUNCTIONS(gelu_f32, float, float, gelu)
 MATMUL_ACTIVATION_FUNCTIONS(gelu_bf16, BF16, uint16_t, gelu)
 
-extern "C" const char* matmul_activation_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_activation_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

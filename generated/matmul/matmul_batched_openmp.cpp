@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_batched_openmp.cpp"
@@ -38,9 +38,7 @@ extern "C" int matmul_batched_bf16_openmp(const uint16_t* x, const uint16_t* y, 
   BY_SET(return launch_matmul_batched<BF16>(x, y, z, B, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_batched_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_batched_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

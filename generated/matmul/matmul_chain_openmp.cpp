@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_chain_openmp.cpp"
@@ -33,9 +33,7 @@ extern "C" int matmul_chain_openmp(const float* x, const float* y, const float* 
   BY_SET(return launch_matmul_chain(x, y, w, z, M, K, L, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_chain_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_chain_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "matmul_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_int8_openmp.cpp"
@@ -29,9 +29,7 @@ extern "C" int matmul_int8_openmp(const int8_t* x, const int8_t* y, int32_t* z, 
   BY_SET(return launch_matmul_int8(x, y, z, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_int8_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_int8_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_openmp.cpp"
@@ -35,9 +35,7 @@ MATMUL_FUNCTIONS(f64, double, double)
 MATMUL_FUNCTIONS(bf16, BF16, uint16_t)
 MATMUL_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* matmul_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

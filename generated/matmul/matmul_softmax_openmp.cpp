@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_softmax_openmp.cpp"
@@ -34,9 +34,7 @@ extern "C" int matmul_softmax_openmp(const float* x, const float* w, float* p, i
   BY_SET(return launch_matmul_softmax(x, w, p, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_softmax_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -31,7 +31,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_backward_openmp.cpp"
@@ -62,9 +62,7 @@ extern "C" int mlp_backward_bf16_openmp(const uint16_t* x, const uint16_t* w1, c
                                           workspace, workspace_bytes))
 }
 
-extern "C" const char* mlp_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mlp_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

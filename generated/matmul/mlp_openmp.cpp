@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_openmp.cpp"
@@ -44,9 +44,7 @@ extern "C" int mlp_bf16_openmp(const uint16_t* x, const uint16_t* w1, const floa
   BY_SET(return launch_mlp<BF16>(x, w1, b1, w2, b2, z, M, K, H, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* mlp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mlp_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "nearest_distance_openmp.cpp"
@@ -33,9 +33,7 @@ extern "C" int nearest_distance_openmp(const float* x, const float* centre, floa
   BY_SET(return launch_nearest_distance(x, centre, distance, M, D, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* nearest_distance_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* nearest_distance_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -11,7 +11,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "convert_openmp.cpp"
@@ -37,9 +37,7 @@ extern "C" int convert_i8_f32_openmp(const int8_t* x, float* y, int64_t N) {
   BY_SET(return launch_convert(x, y, N, convert_i8_f32))
 }
 
-extern "C" const char* convert_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* convert_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "dequantize_openmp.cpp"
@@ -31,9 +31,7 @@ DEQUANTIZE_FUNCTIONS(f32_u8, uint8_t, float, float)
 DEQUANTIZE_FUNCTIONS(bf16_i8, int8_t, uint16_t, BF16)
 DEQUANTIZE_FUNCTIONS(bf16_u8, uint8_t, uint16_t, BF16)
 
-extern "C" const char* dequantize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* dequantize_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -11,7 +11,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "embedding_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "embedding_backward_openmp.cpp"
@@ -29,9 +29,7 @@ extern "C" int embedding_backward_bf16_openmp(const int32_t* token, const uint16
   BY_SET(return launch_embedding_backward<BF16>(token, d_row, d_table, N, D, V))
 }
 
-extern "C" const char* embedding_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* embedding_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

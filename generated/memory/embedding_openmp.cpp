@@ -11,7 +11,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "embedding_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "embedding_openmp.cpp"
@@ -29,9 +29,7 @@ extern "C" int embedding_bf16_openmp(const int32_t* token, const uint16_t* table
   BY_SET(return launch_embedding<BF16>(token, table, row, N, V, D))
 }
 
-extern "C" const char* embedding_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* embedding_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

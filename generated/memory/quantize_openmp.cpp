@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "quantize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "quantize_openmp.cpp"
@@ -30,9 +30,7 @@ QUANTIZE_FUNCTIONS(f32_u8, float, uint8_t, float)
 QUANTIZE_FUNCTIONS(bf16_i8, uint16_t, int8_t, BF16)
 QUANTIZE_FUNCTIONS(bf16_u8, uint16_t, uint8_t, BF16)
 
-extern "C" const char* quantize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* quantize_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "quantize_rows_openmp.cpp"
@@ -41,9 +41,7 @@ QUANTIZE_ROWS_FUNCTIONS(f32, float, float)
 QUANTIZE_ROWS_FUNCTIONS(bf16, uint16_t, BF16)
 QUANTIZE_ROWS_FUNCTIONS(f16, uint16_t, F16)
 
-extern "C" const char* quantize_rows_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* quantize_rows_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

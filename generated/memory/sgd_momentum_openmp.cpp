@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "sgd_momentum_openmp.cpp"
@@ -25,9 +25,7 @@ extern "C" int sgd_momentum_openmp(const float* gradient, float rate, float mome
   BY_SET(return launch_sgd_momentum(gradient, rate, momentum, weight, velocity, N))
 }
 
-extern "C" const char* sgd_momentum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* sgd_momentum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -11,7 +11,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "transpose_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "transpose_openmp.cpp"
@@ -29,9 +29,7 @@ TRANSPOSE_FUNCTIONS(f64, double, double)
 TRANSPOSE_FUNCTIONS(bf16, uint16_t, BF16)
 TRANSPOSE_FUNCTIONS(u8, uint8_t, uint8_t)
 
-extern "C" const char* transpose_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* transpose_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

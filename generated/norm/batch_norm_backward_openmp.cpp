@@ -20,7 +20,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "batch_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_backward_openmp.cpp"
@@ -49,9 +49,7 @@ BATCH_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
 BATCH_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
 BATCH_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 
-extern "C" const char* batch_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* batch_norm_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "batch_norm_inference_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_inference_openmp.cpp"
@@ -32,9 +32,7 @@ BATCH_NORM_INFERENCE_FUNCTIONS(f32, float, float, float)
 BATCH_NORM_INFERENCE_FUNCTIONS(f64, double, double, double)
 BATCH_NORM_INFERENCE_FUNCTIONS(bf16, uint16_t, float, BF16)
 
-extern "C" const char* batch_norm_inference_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* batch_norm_inference_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "group_norm_backward_openmp.cpp"
@@ -43,9 +43,7 @@ GROUP_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
 GROUP_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
 GROUP_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 
-extern "C" const char* group_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* group_norm_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

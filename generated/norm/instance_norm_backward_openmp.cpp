@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "instance_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "instance_norm_backward_openmp.cpp"
@@ -45,7 +45,7 @@ INSTANCE_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
 INSTANCE_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 
 extern "C" const char* instance_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

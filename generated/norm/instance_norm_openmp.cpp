@@ -17,7 +17,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "instance_norm_openmp.cpp"
@@ -39,9 +39,7 @@ INSTANCE_NORM_FUNCTIONS(f32, float, float, float)
 INSTANCE_NORM_FUNCTIONS(f64, double, double, double)
 INSTANCE_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 
-extern "C" const char* instance_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* instance_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "layer_norm_openmp.cpp"
@@ -41,9 +41,7 @@ LAYER_NORM_FUNCTIONS(f64, double, double, double)
 LAYER_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 LAYER_NORM_FUNCTIONS(f16, F16, uint16_t, float)
 
-extern "C" const char* layer_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* layer_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

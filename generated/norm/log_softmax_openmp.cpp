@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_openmp.cpp"
@@ -42,9 +42,7 @@ LOG_SOFTMAX_FUNCTIONS(f64, double, double)
 LOG_SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
 LOG_SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* log_softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* log_softmax_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

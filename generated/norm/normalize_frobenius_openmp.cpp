@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_frobenius_openmp.cpp"
@@ -40,9 +40,7 @@ NORMALIZE_FROBENIUS_FUNCTIONS(f64, double, double)
 NORMALIZE_FROBENIUS_FUNCTIONS(bf16, BF16, uint16_t)
 NORMALIZE_FROBENIUS_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* normalize_frobenius_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* normalize_frobenius_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_openmp.cpp"
@@ -51,9 +51,7 @@ NORMALIZE_FUNCTIONS(largest_f64, NormalizeLargestWorkspace, double, double, larg
 NORMALIZE_FUNCTIONS(largest_bf16, NormalizeLargestWorkspace, BF16, uint16_t, largest)
 NORMALIZE_FUNCTIONS(largest_f16, NormalizeLargestWorkspace, F16, uint16_t, largest)
 
-extern "C" const char* normalize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* normalize_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

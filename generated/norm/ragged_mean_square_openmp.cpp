@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "ragged_mean_square_openmp.cpp"
@@ -34,9 +34,7 @@ extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* 
   BY_SET(return launch_ragged_mean_square(row_start, x, rms, y, B, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* ragged_mean_square_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* ragged_mean_square_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

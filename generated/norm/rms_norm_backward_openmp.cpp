@@ -27,7 +27,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_backward_openmp.cpp"
@@ -87,9 +87,7 @@ extern "C" int rms_norm_backward_f16_openmp(const uint16_t* x, const float* gamm
           rms_norm_backward_kernel_in_part<F16>))
 }
 
-extern "C" const char* rms_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* rms_norm_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_backward_openmp.cpp"
@@ -41,9 +41,7 @@ SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
 SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* softmax_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "softmax_channels_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_channels_backward_openmp.cpp"
@@ -31,7 +31,7 @@ SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
 SOFTMAX_CHANNELS_BACKWARD_FUNCTIONS(f16, uint16_t, F16)
 
 extern "C" const char* softmax_channels_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

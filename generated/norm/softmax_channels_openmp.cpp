@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_channels_openmp.cpp"
@@ -40,9 +40,7 @@ SOFTMAX_CHANNELS_FUNCTIONS(f32, float, float)
 SOFTMAX_CHANNELS_FUNCTIONS(bf16, BF16, uint16_t)
 SOFTMAX_CHANNELS_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* softmax_channels_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_channels_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

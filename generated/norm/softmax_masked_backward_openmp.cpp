@@ -21,7 +21,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_backward_openmp.cpp"
@@ -51,7 +51,7 @@ extern "C" int softmax_masked_backward_bf16_openmp(const int32_t* length, const 
 }
 
 extern "C" const char* softmax_masked_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

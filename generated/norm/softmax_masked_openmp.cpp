@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_openmp.cpp"
@@ -45,9 +45,7 @@ extern "C" int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* leng
   BY_SET(return launch_softmax_masked<BF16>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
 }
 
-extern "C" const char* softmax_masked_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_masked_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -21,7 +21,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_openmp.cpp"
@@ -43,9 +43,7 @@ SOFTMAX_FUNCTIONS(f64, double, double)
 SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
 SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -15,7 +15,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "argmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "argmax_openmp.cpp"
@@ -33,9 +33,7 @@ ARGMAX_FUNCTIONS(f32, float, float)
 ARGMAX_FUNCTIONS(f64, double, double)
 ARGMAX_FUNCTIONS(bf16, uint16_t, BF16)
 
-extern "C" const char* argmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* argmax_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

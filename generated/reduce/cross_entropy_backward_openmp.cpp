@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_backward_openmp.cpp"
@@ -42,7 +42,7 @@ CROSS_ENTROPY_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 CROSS_ENTROPY_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* cross_entropy_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

@@ -16,7 +16,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_openmp.cpp"
@@ -40,9 +40,7 @@ CROSS_ENTROPY_FUNCTIONS(f64_f64, double, double, double)
 CROSS_ENTROPY_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 CROSS_ENTROPY_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* cross_entropy_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cross_entropy_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

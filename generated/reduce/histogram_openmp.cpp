@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "histogram_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "histogram_openmp.cpp"
@@ -28,9 +28,7 @@ extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, vo
   BY_SET(return launch_histogram(x, counts, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* histogram_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* histogram_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

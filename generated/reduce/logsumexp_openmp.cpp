@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "logsumexp_openmp.cpp"
@@ -41,9 +41,7 @@ LOGSUMEXP_FUNCTIONS(f64, double, double)
 LOGSUMEXP_FUNCTIONS(bf16, BF16, uint16_t)
 LOGSUMEXP_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* logsumexp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* logsumexp_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -11,7 +11,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "segment_sum_by_id_openmp.cpp"
@@ -24,9 +24,7 @@ extern "C" int segment_sum_by_id_openmp(const float* x, const int32_t* id, float
   BY_SET(return launch_segment_sum_by_id(x, id, y, N, D, B))
 }
 
-extern "C" const char* segment_sum_by_id_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* segment_sum_by_id_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "segment_sum_openmp.cpp"
@@ -38,9 +38,7 @@ SEGMENT_SUM_FUNCTIONS(f32, float, float)
 SEGMENT_SUM_FUNCTIONS(f64, double, double)
 SEGMENT_SUM_FUNCTIONS(bf16, BF16, uint16_t)
 
-extern "C" const char* segment_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* segment_sum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -15,7 +15,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "top1_openmp.cpp"
@@ -34,9 +34,7 @@ TOP1_FUNCTIONS(f64, double, double, double)
 TOP1_FUNCTIONS(bf16, uint16_t, float, BF16)
 TOP1_FUNCTIONS(f16, uint16_t, float, F16)
 
-extern "C" const char* top1_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* top1_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -21,7 +21,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "cumsum_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_backward_openmp.cpp"
@@ -49,9 +49,7 @@ extern "C" int cumsum_backward_f64_openmp(const double* d_inclusive, const doubl
                                                workspace_bytes))
 }
 
-extern "C" const char* cumsum_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cumsum_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
@@ -51,9 +51,7 @@ extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M
                                                                  cumsum_columns_i32))
 }
 
-extern "C" const char* cumsum_columns_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cumsum_columns_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

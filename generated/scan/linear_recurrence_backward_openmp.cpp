@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_recurrence_backward_openmp.cpp"
@@ -47,7 +47,7 @@ extern "C" int linear_recurrence_backward_f64_openmp(const double* a, const doub
 }
 
 extern "C" const char* linear_recurrence_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "linear_recurrence_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_recurrence_openmp.cpp"
@@ -44,9 +44,7 @@ extern "C" int linear_recurrence_f64_openmp(const double* a, const double* x, do
       a, x, h, B, S, C, workspace, workspace_bytes, linear_recurrence_f64))
 }
 
-extern "C" const char* linear_recurrence_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* linear_recurrence_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

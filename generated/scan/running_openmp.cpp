@@ -21,7 +21,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "running_openmp.cpp"
@@ -93,9 +93,7 @@ extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, dou
   BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64))
 }
 
-extern "C" const char* running_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* running_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

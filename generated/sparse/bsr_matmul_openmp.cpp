@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bsr_matmul_openmp.cpp"
@@ -27,9 +27,7 @@ extern "C" int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, con
   BY_SET(return launch_bsr_matmul(row_ptr, col, a, x, z, R, S, K, N))
 }
 
-extern "C" const char* bsr_matmul_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* bsr_matmul_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

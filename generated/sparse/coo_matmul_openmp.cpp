@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 82, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "coo_matmul_openmp.cpp"
@@ -31,9 +31,7 @@ extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const f
   BY_SET(return launch_coo_matmul(row, col, a, x, z, S, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* coo_matmul_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* coo_matmul_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {

@@ -72,7 +72,7 @@ EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind
         .set("set_namespace", !options.standalone || !helpers.of_set.empty());
   if (!cuda)
     source.launchers.push_back("extern \"C\" const char* " + instructions_function(spec) +
-                               "(void) {\nreturn kgen_openmp::kSetNames[kgen_openmp::chosen_set()];\n}\n");
+                               "(void) {\nreturn kgen_openmp::instructions();\n}\n");
   view.set("kernels", texts(source.kernels)).set("launchers", c_functions_text(spec.kernel, source.launchers));
   std::string text = format_cpp(templates.render(cuda ? "cuda/file.cu" : "openmp/file.cpp", view));
   if (!cuda)

@@ -187,6 +187,7 @@ inline int chosen_set() {
   }
   return set;
 }
+inline const char* instructions() { return kSetNames[chosen_set()]; }
 
 }  // namespace kgen_openmp
 }  // namespace
@@ -434,9 +435,7 @@ extern "C" int unit_rows_f64_openmp(const double* x, double* y, int64_t rows, in
   BY_SET(return launch_unit_rows<double>(x, y, rows, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* unit_rows_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* unit_rows_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
