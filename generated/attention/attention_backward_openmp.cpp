@@ -457,33 +457,33 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
       const AttentionBackwardWorkspace<T, 64> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-      if (memory.status != 0) return memory.status;
-      attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
-                                memory.threads);
-      return 0;
+      if (memory.status == 0)
+        attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
+                                  memory.threads);
+      return memory.status;
     }
     const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
-                                      memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
+                                        memory.data, memory.threads);
+    return memory.status;
   }
   if (D == 128) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
       const AttentionBackwardWorkspace<T, 128> space(B, H, S, D, R);
       const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-      if (memory.status != 0) return memory.status;
-      attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
-                                 memory.threads);
-      return 0;
+      if (memory.status == 0)
+        attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
+                                   memory.threads);
+      return memory.status;
     }
     const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
-                                       memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
+                                         memory.data, memory.threads);
+    return memory.status;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

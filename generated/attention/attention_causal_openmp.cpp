@@ -234,16 +234,16 @@ int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k,
   if (D == 64) {
     const AttentionCausalWorkspace<64> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_causal<T, 64>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention_causal<T, 64>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   if (D == 128) {
     const AttentionCausalWorkspace<128> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_causal<T, 128>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention_causal<T, 128>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }

@@ -471,16 +471,16 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (D == 64) {
     const AttentionOnlineD64Workspace<T> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   if (D == 128) {
     const AttentionOnlineD128Workspace<T> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }

@@ -215,16 +215,16 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
   if (D == 64) {
     const AttentionWorkspace<T, 64> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   if (D == 128) {
     const AttentionWorkspace<T, 128> space(B, H, S, D, R);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }

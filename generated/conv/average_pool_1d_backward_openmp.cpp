@@ -128,9 +128,8 @@ int launch_average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, St
   if (B == 0 || C == 0 || W == 0) return 0;
   const AveragePool1dBackwardWorkspace space(B, C, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, space, memory.data);
-  return 0;
+  if (memory.status == 0) average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

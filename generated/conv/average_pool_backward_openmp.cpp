@@ -189,9 +189,8 @@ int launch_average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Store
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const AveragePoolBackwardWorkspace space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  average_pool_backward<T>(x, d_y, d_x, B, C, H, W, space, memory.data);
-  return 0;
+  if (memory.status == 0) average_pool_backward<T>(x, d_y, d_x, B, C, H, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -111,9 +111,8 @@ int launch_conv2d(const float* x, const float* w, const float* bias, float* y, i
   if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
   const Conv2dWorkspace space(B, C, H, W, O);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  conv2d(x, w, bias, y, B, C, H, W, O, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) conv2d(x, w, bias, y, B, C, H, W, O, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -128,9 +128,9 @@ int launch_max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const St
   if (B == 0 || C == 0 || W == 0) return 0;
   const MaxPool1dBackwardWorkspace space(B, C, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  max_pool_1d_backward<T>(x, y, d_y, d_x, B, C, W, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    max_pool_1d_backward<T>(x, y, d_y, d_x, B, C, W, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

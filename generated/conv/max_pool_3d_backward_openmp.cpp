@@ -152,9 +152,9 @@ int launch_max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const St
   if (B == 0 || C == 0 || D == 0 || H == 0 || W == 0) return 0;
   const MaxPool3dBackwardWorkspace space(B, C, D, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  max_pool_3d_backward<T>(x, y, d_y, d_x, B, C, D, H, W, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    max_pool_3d_backward<T>(x, y, d_y, d_x, B, C, D, H, W, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

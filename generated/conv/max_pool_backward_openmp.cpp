@@ -144,9 +144,8 @@ int launch_max_pool_backward(const float* x, const float* y, const float* d_y, f
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const MaxPoolBackwardWorkspace space(B, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  max_pool_backward(x, y, d_y, d_x, B, C, H, W, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) max_pool_backward(x, y, d_y, d_x, B, C, H, W, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -608,9 +608,8 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
   if (d_x != nullptr && d_bias != nullptr) {
     const Space space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    run(x, bias, d_y, d_x, d_bias, rows, N, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0) run(x, bias, d_y, d_x, d_bias, rows, N, space, memory.data, memory.threads);
+    return memory.status;
   }
   run_in_part(x, bias, d_y, d_x, d_bias, rows, N);
   return 0;

@@ -632,16 +632,16 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
   if (d_x != nullptr && d_cosine != nullptr && d_sine != nullptr) {
     const RopeBackwardWorkspace space(B, S, H, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data);
-    return 0;
+    if (memory.status == 0)
+      rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data);
+    return memory.status;
   }
   const RopeBackwardInPartWorkspace<T> space(B, S, H, R);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  rope_backward_in_part<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data,
-                           memory.threads);
-  return 0;
+  if (memory.status == 0)
+    rope_backward_in_part<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data,
+                             memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -573,17 +573,17 @@ int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* 
   if (d_pred != nullptr && d_target != nullptr) {
     const GiouLossPackedBackwardWorkspace<T> space(B, P, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N, space,
-                                 memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N, space,
+                                   memory.data, memory.threads);
+    return memory.status;
   }
   const GiouLossPackedBackwardInPartWorkspace<T> space(B, P, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_packed_backward_in_part<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
-                                       space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    giou_loss_packed_backward_in_part<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
+                                         space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

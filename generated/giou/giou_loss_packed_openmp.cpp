@@ -150,9 +150,9 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
   }
   const GiouLossPackedWorkspace<T> space(B, P, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, space, memory.data);
-  return 0;
+  if (memory.status == 0)
+    giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

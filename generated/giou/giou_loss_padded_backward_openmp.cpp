@@ -228,10 +228,10 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
   if (B == 0 || N == 0) return 0;
   const GiouLossPaddedBackwardWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
-                               memory.data);
-  return 0;
+  if (memory.status == 0)
+    giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
+                                 memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -142,9 +142,8 @@ int launch_giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stor
   if (const int status = check_arrays(arrays)) return status;
   const GiouLossPaddedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_padded<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) giou_loss_padded<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

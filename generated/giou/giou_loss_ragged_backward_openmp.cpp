@@ -334,10 +334,10 @@ int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* 
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
     const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
-                                      d_target, B, N, space, memory.data);
-    return 0;
+    if (memory.status == 0)
+      giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
+                                        d_target, B, N, space, memory.data);
+    return memory.status;
   }
   giou_loss_ragged_backward<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred, d_target, B,
                                N);

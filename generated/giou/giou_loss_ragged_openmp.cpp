@@ -236,15 +236,15 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
     const GiouLossRaggedFlatWorkspace<T> space(B, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
-    return 0;
+    if (memory.status == 0)
+      giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
+    return memory.status;
   }
   const GiouLossRaggedWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
-  return 0;
+  if (memory.status == 0)
+    giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

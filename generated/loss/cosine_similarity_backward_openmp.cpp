@@ -480,15 +480,15 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
   if (d_x != nullptr && d_y != nullptr) {
     const CosineSimilarityBackwardWorkspace<T> space(M, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
-    return 0;
+    if (memory.status == 0)
+      cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
+    return memory.status;
   }
   const CosineSimilarityBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0)
+    cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

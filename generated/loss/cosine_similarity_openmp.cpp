@@ -209,9 +209,8 @@ int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
   }
   const CosineSimilarityWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cosine_similarity<T>(x, y, similarity, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) cosine_similarity<T>(x, y, similarity, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

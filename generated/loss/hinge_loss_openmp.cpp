@@ -107,9 +107,8 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
   if (const int status = check_arrays(arrays)) return status;
   const HingeLossWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  hinge_loss<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
-  return 0;
+  if (memory.status == 0) hinge_loss<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

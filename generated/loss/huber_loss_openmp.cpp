@@ -103,9 +103,8 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   if (const int status = check_arrays(arrays)) return status;
   const HuberLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

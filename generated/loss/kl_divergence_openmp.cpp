@@ -109,9 +109,8 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
   if (const int status = check_arrays(arrays)) return status;
   const KlDivergenceWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, space, memory.data);
-  return 0;
+  if (memory.status == 0) kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

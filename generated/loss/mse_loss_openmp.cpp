@@ -96,9 +96,8 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   if (const int status = check_arrays(arrays)) return status;
   const MseLossWorkspace<S, T> space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  mse_loss<S, T>(prediction, target, loss, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) mse_loss<S, T>(prediction, target, loss, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -119,9 +119,9 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
   if (const int status = check_arrays(arrays)) return status;
   const TripletLossWorkspace<S, T> space(B, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, space, memory.data);
-  return 0;
+  if (memory.status == 0)
+    triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

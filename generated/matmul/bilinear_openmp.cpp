@@ -116,9 +116,8 @@ int launch_bilinear(const float* x, const float* w, const float* y, float* z, in
   if (M == 0 || N == 0) return 0;
   const BilinearWorkspace space(M, K, N, L);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  bilinear(x, w, y, z, M, K, N, L, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) bilinear(x, w, y, z, M, K, N, L, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

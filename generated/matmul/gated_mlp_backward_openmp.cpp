@@ -511,17 +511,17 @@ int launch_gated_mlp_backward(const float* x, const float* gate, const float* up
   if (d_x != nullptr && d_gate != nullptr && d_up != nullptr && d_down != nullptr) {
     const GatedMlpBackwardWorkspace space(M, K, H, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space, memory.data,
-                       memory.threads);
-    return 0;
+    if (memory.status == 0)
+      gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space, memory.data,
+                         memory.threads);
+    return memory.status;
   }
   const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  gated_mlp_backward_in_part(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space,
-                             memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    gated_mlp_backward_in_part(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space,
+                               memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

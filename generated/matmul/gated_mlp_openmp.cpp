@@ -131,9 +131,8 @@ int launch_gated_mlp(const float* x, const float* gate, const float* up, const f
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const GatedMlpWorkspace space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  gated_mlp(x, gate, up, down, z, M, K, H, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) gated_mlp(x, gate, up, down, z, M, K, H, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

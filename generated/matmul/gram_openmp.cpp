@@ -100,9 +100,8 @@ int launch_gram(const float* x, float* z, int64_t M, int64_t K, void* workspace,
   if (M == 0) return 0;
   const GramWorkspace space(M, K);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  gram(x, z, M, K, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) gram(x, z, M, K, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

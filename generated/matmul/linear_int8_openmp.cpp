@@ -86,9 +86,8 @@ int launch_linear_int8(const float* x, const int8_t* w, const int8_t* zero, cons
   if (M == 0 || N == 0) return 0;
   const LinearInt8Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  linear_int8(x, w, zero, scale, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) linear_int8(x, w, zero, scale, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

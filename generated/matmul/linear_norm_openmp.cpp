@@ -174,9 +174,8 @@ int launch_linear_norm(const float* x, const float* w, const float* residual, co
   if (M == 0 || N == 0) return 0;
   const LinearNormWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  linear_norm(x, w, residual, gamma, y, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) linear_norm(x, w, residual, gamma, y, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

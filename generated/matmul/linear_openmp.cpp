@@ -91,9 +91,8 @@ int launch_linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Sto
   if (M == 0 || N == 0) return 0;
   const LinearWorkspace<T> space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  linear<T>(x, w, bias, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) linear<T>(x, w, bias, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

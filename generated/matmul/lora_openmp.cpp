@@ -131,9 +131,8 @@ int launch_lora(const float* x, const float* w, const float* down, const float* 
   if (double(M) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   const LoraWorkspace space(M, K, N, R);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  lora(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) lora(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -800,10 +800,10 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data,
-                                           memory.threads);
-    return 0;
+    if (memory.status == 0)
+      matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data,
+                                             memory.threads);
+    return memory.status;
   }
   matmul_activation_backward_identity_in_part<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N);
   return 0;
@@ -828,15 +828,15 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const Space space(M, K, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
+    return memory.status;
   }
   const SpaceInPart space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -145,9 +145,8 @@ int launch_matmul_activation(const T* x, const T* y, const float* bias, T* z, in
   if (M == 0 || N == 0) return 0;
   const Space space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, y, bias, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) run(x, y, bias, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

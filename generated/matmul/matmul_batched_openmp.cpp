@@ -92,9 +92,8 @@ int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
   if (B == 0 || M == 0 || N == 0) return 0;
   const MatmulBatchedWorkspace<T> space(B, M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_batched<T>(x, y, z, B, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_batched<T>(x, y, z, B, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

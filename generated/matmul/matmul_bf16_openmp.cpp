@@ -83,9 +83,8 @@ int launch_matmul_bf16(const uint16_t* x, const uint16_t* y, uint16_t* z, int64_
   if (M == 0 || N == 0) return 0;
   const MatmulBf16Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_bf16(x, y, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_bf16(x, y, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

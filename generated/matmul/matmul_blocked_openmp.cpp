@@ -91,9 +91,8 @@ int launch_matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
   if (M == 0 || N == 0) return 0;
   const MatmulBlockedWorkspace<T> space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_blocked<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_blocked<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

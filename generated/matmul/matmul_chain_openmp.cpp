@@ -104,9 +104,8 @@ int launch_matmul_chain(const float* x, const float* y, const float* w, float* z
   if (double(M) * double(L) > 4e18) return status_of(KGEN_TOO_LARGE);
   const MatmulChainWorkspace space(M, K, L, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_chain(x, y, w, z, M, K, L, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_chain(x, y, w, z, M, K, L, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

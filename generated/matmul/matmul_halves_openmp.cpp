@@ -101,9 +101,8 @@ int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, in
   if (M == 0 || N == 0) return 0;
   const MatmulHalvesWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_halves(x, y, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_halves(x, y, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -82,9 +82,8 @@ int launch_matmul_int8(const int8_t* x, const int8_t* y, int32_t* z, int64_t M, 
   if (M == 0 || N == 0) return 0;
   const MatmulInt8Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_int8(x, y, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_int8(x, y, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

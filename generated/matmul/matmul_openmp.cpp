@@ -89,9 +89,8 @@ int launch_matmul(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_t 
   if (M == 0 || N == 0) return 0;
   const MatmulWorkspace<T> space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

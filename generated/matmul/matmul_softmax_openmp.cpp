@@ -115,9 +115,8 @@ int launch_matmul_softmax(const float* x, const float* w, float* p, int64_t M, i
   if (M == 0 || N == 0) return 0;
   const MatmulSoftmaxWorkspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_softmax(x, w, p, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_softmax(x, w, p, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -79,9 +79,8 @@ int launch_matmul_tn(const float* x, const float* y, float* z, int64_t K, int64_
   if (M == 0 || N == 0) return 0;
   const MatmulTnWorkspace space(K, M, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_tn(x, y, z, K, M, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) matmul_tn(x, y, z, K, M, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

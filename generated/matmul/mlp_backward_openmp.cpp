@@ -448,17 +448,17 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
   if (d_x != nullptr && d_w1 != nullptr && d_b1 != nullptr && d_w2 != nullptr && d_b2 != nullptr) {
     const MlpBackwardWorkspace<T> space(M, K, H, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    mlp_backward<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
-                    memory.threads);
-    return 0;
+    if (memory.status == 0)
+      mlp_backward<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
+                      memory.threads);
+    return memory.status;
   }
   const MlpBackwardInPartWorkspace space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  mlp_backward_in_part<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
-                          memory.threads);
-  return 0;
+  if (memory.status == 0)
+    mlp_backward_in_part<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
+                            memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

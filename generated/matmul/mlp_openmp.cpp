@@ -139,9 +139,8 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const MlpWorkspace<T> space(M, K, H, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

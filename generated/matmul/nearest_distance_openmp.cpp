@@ -105,9 +105,8 @@ int launch_nearest_distance(const float* x, const float* centre, float* distance
   if (double(M) * double(D) * double(N) > 4e18) return status_of(KGEN_TOO_LARGE);
   const NearestDistanceWorkspace space(M, D, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  nearest_distance(x, centre, distance, M, D, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) nearest_distance(x, centre, distance, M, D, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -87,9 +87,9 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
   if (M == 0 || N == 0) return 0;
   const SimilarityInt8Workspace space(M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  similarity_int8(query, row, query_scale, row_scale, score, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    similarity_int8(query, row, query_scale, row_scale, score, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -194,9 +194,8 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
   }
   const QuantizeRowsWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  quantize_rows<T>(x, q, scale, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) quantize_rows<T>(x, q, scale, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

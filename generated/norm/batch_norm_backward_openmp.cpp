@@ -513,11 +513,12 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   }
   const BatchNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  batch_norm_backward_in_part<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
-                                 d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-                                 d_old_mean, d_old_variance, B, C, H, W, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    batch_norm_backward_in_part<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
+                                   d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
+                                   d_old_mean, d_old_variance, B, C, H, W, space, memory.data,
+                                   memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

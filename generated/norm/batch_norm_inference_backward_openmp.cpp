@@ -240,11 +240,11 @@ int launch_batch_norm_inference_backward(const Stored<T>* x, const Value<T>* run
   }
   const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  batch_norm_inference_backward_in_part<T>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                           d_running_variance, d_gamma, d_beta, B, C, H, W, space,
-                                           memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    batch_norm_inference_backward_in_part<T>(x, running_mean, running_variance, gamma, d_y, d_x,
+                                             d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H, W,
+                                             space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

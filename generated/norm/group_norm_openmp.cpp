@@ -268,9 +268,8 @@ int launch_group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   if (B == 0 || G == 0 || C == 0 || H == 0 || W == 0) return 0;
   const GroupNormWorkspace<T> space(B, G, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  group_norm<T>(x, gamma, beta, y, B, G, C, H, W, space, memory.data);
-  return 0;
+  if (memory.status == 0) group_norm<T>(x, gamma, beta, y, B, G, C, H, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -339,17 +339,17 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
-                              memory.threads);
-    return 0;
+    if (memory.status == 0)
+      instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
+                                memory.threads);
+    return memory.status;
   }
   const InstanceNormBackwardInPartWorkspace<T> space(B, C, H, W);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  instance_norm_backward_in_part<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
-                                    memory.threads);
-  return 0;
+  if (memory.status == 0)
+    instance_norm_backward_in_part<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space,
+                                      memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -250,9 +250,8 @@ int launch_instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const InstanceNormWorkspace<T> space(B, C, H, W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  instance_norm<T>(x, gamma, beta, y, B, C, H, W, space, memory.data);
-  return 0;
+  if (memory.status == 0) instance_norm<T>(x, gamma, beta, y, B, C, H, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

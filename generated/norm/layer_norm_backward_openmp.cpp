@@ -527,16 +527,17 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const LayerNormBackwardWorkspace<T> space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0)
+      layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
+                             memory.threads);
+    return memory.status;
   }
   const LayerNormBackwardInPartWorkspace<T> space(rows, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  layer_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
-                                 memory.threads);
-  return 0;
+  if (memory.status == 0)
+    layer_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
+                                   memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

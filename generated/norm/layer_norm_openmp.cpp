@@ -265,9 +265,8 @@ int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   }
   const LayerNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  layer_norm<T>(x, gamma, beta, y, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) layer_norm<T>(x, gamma, beta, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -187,9 +187,8 @@ int launch_log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored
   }
   const LogSoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  log_softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) log_softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

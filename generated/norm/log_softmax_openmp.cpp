@@ -247,9 +247,8 @@ int launch_log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
   }
   const LogSoftmaxWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  log_softmax<T>(x, y, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) log_softmax<T>(x, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

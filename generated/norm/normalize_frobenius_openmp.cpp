@@ -117,9 +117,8 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   if (const int status = check_arrays(arrays)) return status;
   const NormalizeFrobeniusWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  normalize_frobenius<T>(x, frobenius, y, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) normalize_frobenius<T>(x, frobenius, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -448,9 +448,8 @@ int launch_normalize(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
   }
   const Space space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, y, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) run(x, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -166,9 +166,8 @@ int launch_ragged_mean_square(const int64_t* row_start, const float* x, float* r
   if (B == 0 && N == 0) return 0;
   const RaggedMeanSquareWorkspace space(B, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  ragged_mean_square(row_start, x, rms, y, B, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) ragged_mean_square(row_start, x, rms, y, B, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -822,15 +822,13 @@ int launch_rms_norm_backward(const XElement* x, const GammaElement* gamma, const
   if (d_x != nullptr && d_gamma != nullptr) {
     const Space space(rows, N);
     const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    run(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, memory.threads);
-    return 0;
+    if (memory.status == 0) run(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, memory.threads);
+    return memory.status;
   }
   const SpaceInPart space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -192,9 +192,8 @@ int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
   }
   const RmsNormWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  rms_norm<T>(x, gamma, y, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) rms_norm<T>(x, gamma, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -192,9 +192,8 @@ int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
   }
   const SoftmaxBackwardWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

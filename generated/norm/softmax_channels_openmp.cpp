@@ -236,9 +236,8 @@ int launch_softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t
   if (B == 0 || C == 0 || N == 0) return 0;
   const SoftmaxChannelsWorkspace<T> space(B, C, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_channels<T>(x, y, B, C, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) softmax_channels<T>(x, y, B, C, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -302,9 +302,8 @@ int launch_softmax_masked_backward(const int32_t* length, const Stored<T>* y, co
   }
   const SoftmaxMaskedBackwardWorkspace space(B, H, Q, K);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_masked_backward<T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data);
-  return 0;
+  if (memory.status == 0) softmax_masked_backward<T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -232,9 +232,8 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
   }
   const SoftmaxMaskedWorkspace space(B, H, Q, K);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_masked<T>(x, length, y, B, H, Q, K, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) softmax_masked<T>(x, length, y, B, H, Q, K, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -243,9 +243,8 @@ int launch_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, vo
   }
   const SoftmaxWorkspace<T> space(rows, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax<T>(x, y, rows, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) softmax<T>(x, y, rows, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

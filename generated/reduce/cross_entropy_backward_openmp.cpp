@@ -211,10 +211,10 @@ int launch_cross_entropy_backward(const Stored<T>* score, const int32_t* target,
   }
   const CrossEntropyBackwardWorkspace<S, T> space(B, V);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  cross_entropy_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
-                               memory.threads);
-  return 0;
+  if (memory.status == 0)
+    cross_entropy_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
+                                 memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

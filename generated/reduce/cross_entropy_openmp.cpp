@@ -125,9 +125,8 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
   if (const int status = check_arrays(arrays)) return status;
   const CrossEntropyWorkspace<S, T> space(B, V);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cross_entropy<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
-  return 0;
+  if (memory.status == 0) cross_entropy<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

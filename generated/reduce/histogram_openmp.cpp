@@ -88,9 +88,8 @@ int launch_histogram(const uint8_t* x, int32_t* counts, int64_t N, void* workspa
   if (const int status = check_arrays(arrays)) return status;
   const HistogramWorkspace space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  histogram(x, counts, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) histogram(x, counts, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

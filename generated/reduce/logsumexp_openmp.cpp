@@ -204,9 +204,8 @@ int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, voi
   }
   const LogsumexpWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  logsumexp<T>(x, y, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) logsumexp<T>(x, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

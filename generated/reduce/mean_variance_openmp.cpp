@@ -225,9 +225,8 @@ int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64
   }
   const MeanVarianceWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  mean_variance<S, T>(x, row_mean, row_variance, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) mean_variance<S, T>(x, row_mean, row_variance, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -155,9 +155,8 @@ int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* wor
   }
   const RowSumWorkspace<S, T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  row_sum<S, T>(x, total, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) row_sum<S, T>(x, total, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

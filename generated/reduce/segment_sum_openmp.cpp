@@ -189,9 +189,8 @@ int launch_segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, i
   if (B == 0 || D == 0) return 0;
   const SegmentSumWorkspace<T> space(B, N, D);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  segment_sum<T>(start, x, y, B, N, D, space, memory.data);
-  return 0;
+  if (memory.status == 0) segment_sum<T>(start, x, y, B, N, D, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

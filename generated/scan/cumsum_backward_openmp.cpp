@@ -280,9 +280,9 @@ int launch_cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* 
   }
   const CumsumBackwardWorkspace<T> space(M, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  cumsum_backward<T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0)
+    cumsum_backward<T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -172,9 +172,8 @@ int launch_cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, v
   if (M == 0 || N == 0) return 0;
   const CumsumColumnsBackwardWorkspace<T> space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cumsum_columns_backward<T>(d_y, d_x, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) cumsum_columns_backward<T>(d_y, d_x, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

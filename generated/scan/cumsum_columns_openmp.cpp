@@ -270,9 +270,8 @@ int launch_cumsum_columns(const T* x, T* y, int64_t M, int64_t N, void* workspac
   if (M == 0 || N == 0) return 0;
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, y, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) run(x, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -332,9 +332,8 @@ int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
   }
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, inclusive, exclusive, reverse, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) run(x, inclusive, exclusive, reverse, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -340,9 +340,8 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
   if (B == 0 || S == 0 || C == 0) return 0;
   const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(a, h, d_h, d_a, d_x, B, S, C, space, memory.data);
-  return 0;
+  if (memory.status == 0) run(a, h, d_h, d_a, d_x, B, S, C, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

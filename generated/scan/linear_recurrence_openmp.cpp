@@ -309,9 +309,8 @@ int launch_linear_recurrence(const T* a, const T* x, T* h, int64_t B, int64_t S,
   if (B == 0 || S == 0 || C == 0) return 0;
   const Space space(B, S, C);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(a, x, h, B, S, C, space, memory.data);
-  return 0;
+  if (memory.status == 0) run(a, x, h, B, S, C, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -1644,9 +1644,8 @@ int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* work
   }
   const Space space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, y, M, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) run(x, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // Checks the arguments, then runs.

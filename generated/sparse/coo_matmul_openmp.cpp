@@ -188,9 +188,8 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
   if (M == 0 || N == 0) return 0;
   const CooMatmulWorkspace space(S, M, K, N);
   const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  coo_matmul(row, col, a, x, z, S, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  if (memory.status == 0) coo_matmul(row, col, a, x, z, S, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

@@ -1270,9 +1270,8 @@ int launch_unit_rows(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
   }
   const UnitRowsWorkspace<T> space(rows, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  unit_rows<T>(x, y, rows, N, space, memory.data);
-  return 0;
+  if (memory.status == 0) unit_rows<T>(x, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.

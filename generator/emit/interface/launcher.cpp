@@ -242,7 +242,7 @@ private:
       text += "const " + names.space(made.name) + " space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
       text += "const " + spelling_.helper(made.has_team ? "TeamMemory" : "Memory") +
               " memory(workspace, workspace_bytes, " + (made.has_team ? "space" : "space.bytes") + ", arrays" +
-              (cuda_ ? ", queue" : "") + ");\nif (memory.status != 0) return memory.status;\n";
+              (cuda_ ? ", queue" : "") + ");\n";
     }
     const std::string passed = "(" +
                                join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
@@ -250,7 +250,10 @@ private:
                                            made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
                                ")";
     if (!cuda_)
-      return text + names.function(made.name) + passed + ";\nreturn 0;\n";
+      return text + (made.workspace ? "if (memory.status == 0) " : "") + names.function(made.name) + passed +
+             ";\nreturn " + (made.workspace ? "memory.status" : "0") + ";\n";
+    if (made.workspace)
+      text += "if (memory.status != 0) return memory.status;\n";
     return text + "return " + spelling_.helper("cuda_status") + "(small ? " + names.function(made.name, "int32_t") +
            passed + " : " + names.function(made.name, "int64_t") + passed + ");\n";
   }
