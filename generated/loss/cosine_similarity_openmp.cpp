@@ -217,8 +217,7 @@ int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
 template <class T>
 int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
   return CosineSimilarityWorkspace<T>(M, N).bytes;
 }
 

@@ -176,8 +176,7 @@ int launch_hinge_loss_backward(const Stored<T>* score, const int32_t* target, co
 template <class S, class T>
 int64_t workspace_of_hinge_loss_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
-  if (B == 0 || V == 0) return 0;
-  if (V <= 15 && V <= B) return 0;
+  if (B == 0 || V == 0 || (V <= 15 && V <= B)) return 0;
   return bytes_of_team(HingeLossBackwardWorkspace<S, T>(B, V));
 }
 

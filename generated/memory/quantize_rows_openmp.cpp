@@ -201,8 +201,7 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
   return QuantizeRowsWorkspace(M, N).bytes;
 }
 

@@ -273,8 +273,7 @@ int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
 template <class T>
 int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
   return LayerNormWorkspace<T>(rows, N).bytes;
 }
 

@@ -195,8 +195,7 @@ int launch_log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored
 template <class T>
 int64_t workspace_of_log_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
   return LogSoftmaxBackwardWorkspace<T>(rows, N).bytes;
 }
 

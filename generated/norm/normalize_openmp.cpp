@@ -456,8 +456,7 @@ int launch_normalize(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
 template <class Space>
 int64_t workspace_of_normalize(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
   return Space(rows, N).bytes;
 }
 

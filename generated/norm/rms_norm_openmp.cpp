@@ -200,8 +200,7 @@ int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
 template <class T>
 int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
   return RmsNormWorkspace<T>(rows, N).bytes;
 }
 

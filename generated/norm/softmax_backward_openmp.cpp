@@ -200,8 +200,7 @@ int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
 template <class T>
 int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
   return SoftmaxBackwardWorkspace<T>(rows, N).bytes;
 }
 

@@ -309,9 +309,7 @@ int launch_softmax_masked_backward(const int32_t* length, const Stored<T>* y, co
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_softmax_masked_backward(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{5, B}, {6, H}, {7, Q}, {8, K}})) return -status;
-  if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
-  if (Q <= 15 && K <= 15) return 0;
-  if (K <= 15 && K <= Q) return 0;
+  if (B == 0 || H == 0 || Q == 0 || K == 0 || (Q <= 15 && K <= 15) || (K <= 15 && K <= Q)) return 0;
   return SoftmaxMaskedBackwardWorkspace(B, H, Q, K).bytes;
 }
 

@@ -239,9 +239,7 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return -status;
-  if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
-  if (Q <= 15 && K <= 15) return 0;
-  if (K <= 15 && K <= Q) return 0;
+  if (B == 0 || H == 0 || Q == 0 || K == 0 || (Q <= 15 && K <= 15) || (K <= 15 && K <= Q)) return 0;
   return bytes_of_team(SoftmaxMaskedWorkspace(B, H, Q, K));
 }
 

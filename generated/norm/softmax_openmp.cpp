@@ -251,8 +251,7 @@ int launch_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, vo
 template <class T>
 int64_t workspace_of_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
   return bytes_of_team(SoftmaxWorkspace<T>(rows, N));
 }
 

@@ -221,8 +221,7 @@ int launch_cross_entropy_backward(const Stored<T>* score, const int32_t* target,
 template <class S, class T>
 int64_t workspace_of_cross_entropy_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
-  if (B == 0 || V == 0) return 0;
-  if (V <= 15 && V <= B) return 0;
+  if (B == 0 || V == 0 || (V <= 15 && V <= B)) return 0;
   return bytes_of_team(CrossEntropyBackwardWorkspace<S, T>(B, V));
 }
 

@@ -212,8 +212,7 @@ int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, voi
 template <class T>
 int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
   return LogsumexpWorkspace<T>(M, N).bytes;
 }
 

@@ -233,8 +233,7 @@ int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64
 template <class S, class T>
 int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
   return MeanVarianceWorkspace<S, T>(M, N).bytes;
 }
 

@@ -163,8 +163,7 @@ int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* wor
 template <class S, class T>
 int64_t workspace_of_row_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
   return RowSumWorkspace<S, T>(M, N).bytes;
 }
 

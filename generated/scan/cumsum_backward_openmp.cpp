@@ -289,8 +289,7 @@ int launch_cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* 
 template <class T>
 int64_t workspace_of_cumsum_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
   return bytes_of_team(CumsumBackwardWorkspace<T>(M, N));
 }
 

@@ -340,8 +340,7 @@ int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
 template <class Space>
 int64_t workspace_of_cumsum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
   return Space(M, N).bytes;
 }
 

@@ -1663,8 +1663,7 @@ int launch_running_cumprod_f64(const T* x, T* y, int64_t M, int64_t N, Run run) 
 template <class Space>
 int64_t workspace_of_running(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
+  if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
   return Space(M, N).bytes;
 }
 

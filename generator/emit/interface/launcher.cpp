@@ -5,6 +5,7 @@
 #include <optional>
 #include <ranges>
 #include <set>
+#include <sstream>
 
 #include "emit/interface/arrays.h"
 #include "emit/text/shared_types.h"
@@ -50,6 +51,31 @@ struct Together {
 
 std::string where(const std::string &condition, const std::string &statements) {
   return condition.empty() ? statements : "if (" + condition + ") {\n" + statements + "}\n";
+}
+
+// Lines `if (a) return 0;` that follow each other are one.
+std::string joined_zeros(const std::string &text) {
+  constexpr std::string_view kIf = "if (", kZero = ") return 0;";
+  std::istringstream in(text);
+  std::vector<std::string> conditions;
+  std::string out;
+  const auto put_conditions = [&] {
+    if (conditions.size() > 1)
+      for (std::string &condition : conditions)
+        condition = condition.find(" && ") == std::string::npos ? condition : "(" + condition + ")";
+    if (!conditions.empty())
+      out += std::string(kIf) + join(conditions, " || ") + std::string(kZero) + "\n";
+    conditions.clear();
+  };
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(kIf) && line.ends_with(kZero)) {
+      conditions.push_back(line.substr(kIf.size(), line.size() - kIf.size() - kZero.size()));
+    } else {
+      put_conditions();
+      out += line + "\n";
+    }
+  put_conditions();
+  return out;
 }
 
 std::string both(const std::string &a, const std::string &b) { return a.empty() || b.empty() ? a + b : a + " && " + b; }
@@ -271,7 +297,7 @@ private:
                    bytes_for_any_call(launched_[i].made[v], one, sizes, names) + ";\n";
       text += where(variation_condition(*function(i).variations[v]), bytes);
     }
-    return text + refuse_others(i, "-");
+    return joined_zeros(text) + refuse_others(i, "-");
   }
 
   // Which arrays there are, and what tables hold, is not known yet: the most of all functions that calls of these sizes
