@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 83
+#define KGEN_OPENMP_REVISION 84
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -700,6 +700,7 @@ KGEN_BEGIN_TARGET(KGEN_AVX512_TARGET)
 namespace {
 namespace kgen_openmp {
 namespace KGEN_SET {
+using namespace kgen_openmp;  // for those who use this one
 
 // Is the coordinate within 0 .. extent-1?
 inline bool inside(int64_t coordinate, int64_t extent) { return coordinate >= 0 && coordinate < extent; }

@@ -23,7 +23,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_backward_openmp.cpp"
@@ -54,7 +54,6 @@ extern "C" const char* attention_backward_openmp_instructions(void) { return kge
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_online_openmp.cpp"
@@ -52,7 +52,6 @@ extern "C" const char* attention_online_openmp_instructions(void) { return kgen_
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

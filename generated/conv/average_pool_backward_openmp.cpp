@@ -19,7 +19,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "average_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_backward_openmp.cpp"
@@ -51,7 +51,6 @@ extern "C" const char* average_pool_backward_openmp_instructions(void) { return 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
@@ -36,7 +36,6 @@ extern "C" const char* conv2d_backward_openmp_instructions(void) { return kgen_o
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void conv2d_backward(const float* x, const float* w, const float* bias, const float* d_y, float* d_x,

@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "frames_energy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "frames_energy_openmp.cpp"
@@ -30,7 +30,6 @@ extern "C" const char* frames_energy_openmp_instructions(void) { return kgen_ope
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void frames_energy(const float* x, float* energy, int64_t W) {

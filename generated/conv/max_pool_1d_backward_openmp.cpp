@@ -16,7 +16,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "max_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_1d_backward_openmp.cpp"
@@ -48,7 +48,6 @@ extern "C" const char* max_pool_1d_backward_openmp_instructions(void) { return k
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "max_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_1d_openmp.cpp"
@@ -36,7 +36,6 @@ extern "C" const char* max_pool_1d_openmp_instructions(void) { return kgen_openm
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) {

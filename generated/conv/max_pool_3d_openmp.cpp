@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_openmp.cpp"
@@ -38,7 +38,6 @@ extern "C" const char* max_pool_3d_openmp_instructions(void) { return kgen_openm
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>

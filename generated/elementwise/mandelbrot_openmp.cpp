@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "mandelbrot_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mandelbrot_openmp.cpp"
@@ -32,7 +32,6 @@ extern "C" const char* mandelbrot_openmp_instructions(void) { return kgen_openmp
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {

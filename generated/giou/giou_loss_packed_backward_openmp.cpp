@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "giou_loss_packed_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_backward_openmp.cpp"
@@ -53,7 +53,6 @@ extern "C" const char* giou_loss_packed_backward_openmp_instructions(void) {
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "giou_loss_packed_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_openmp.cpp"
@@ -45,7 +45,6 @@ extern "C" const char* giou_loss_packed_openmp_instructions(void) { return kgen_
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

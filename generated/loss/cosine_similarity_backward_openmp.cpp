@@ -24,7 +24,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_backward_openmp.cpp"
@@ -56,7 +56,6 @@ extern "C" const char* cosine_similarity_backward_openmp_instructions(void) {
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_openmp.cpp"
@@ -49,7 +49,6 @@ extern "C" const char* cosine_similarity_openmp_instructions(void) { return kgen
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.

@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_backward_openmp.cpp"
@@ -77,7 +77,6 @@ extern "C" const char* triplet_loss_backward_openmp_instructions(void) { return 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For D <= 15 && D <= B: rows that fill no vector.

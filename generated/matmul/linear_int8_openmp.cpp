@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "linear_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_int8_openmp.cpp"
@@ -36,7 +36,6 @@ extern "C" const char* linear_int8_openmp_instructions(void) { return kgen_openm
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

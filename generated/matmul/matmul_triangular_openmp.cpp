@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "matmul_triangular_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_triangular_openmp.cpp"
@@ -35,7 +35,6 @@ extern "C" const char* matmul_triangular_openmp_instructions(void) { return kgen
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -31,7 +31,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_backward_openmp.cpp"
@@ -68,7 +68,6 @@ extern "C" const char* mlp_backward_openmp_instructions(void) { return kgen_open
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

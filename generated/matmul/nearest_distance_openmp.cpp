@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "nearest_distance_openmp.cpp"
@@ -39,7 +39,6 @@ extern "C" const char* nearest_distance_openmp_instructions(void) { return kgen_
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

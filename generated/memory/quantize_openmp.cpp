@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "quantize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "quantize_openmp.cpp"
@@ -36,7 +36,6 @@ extern "C" const char* quantize_openmp_instructions(void) { return kgen_openmp::
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class Q, class T>

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "quantize_rows_openmp.cpp"
@@ -47,7 +47,6 @@ extern "C" const char* quantize_rows_openmp_instructions(void) { return kgen_ope
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.

@@ -12,7 +12,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "sgd_momentum_openmp.cpp"
@@ -31,7 +31,6 @@ extern "C" const char* sgd_momentum_openmp_instructions(void) { return kgen_open
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void sgd_momentum(const float* gradient, float rate, float momentum, float* weight, float* velocity,

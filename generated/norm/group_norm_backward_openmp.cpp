@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "group_norm_backward_openmp.cpp"
@@ -49,7 +49,6 @@ extern "C" const char* group_norm_backward_openmp_instructions(void) { return kg
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "log_softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_backward_openmp.cpp"
@@ -47,7 +47,6 @@ extern "C" const char* log_softmax_backward_openmp_instructions(void) { return k
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.

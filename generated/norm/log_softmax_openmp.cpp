@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_openmp.cpp"
@@ -48,7 +48,6 @@ extern "C" const char* log_softmax_openmp_instructions(void) { return kgen_openm
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.

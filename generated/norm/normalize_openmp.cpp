@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_openmp.cpp"
@@ -57,7 +57,6 @@ extern "C" const char* normalize_openmp_instructions(void) { return kgen_openmp:
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "ragged_mean_square_openmp.cpp"
@@ -40,7 +40,6 @@ extern "C" const char* ragged_mean_square_openmp_instructions(void) { return kge
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_channels_openmp.cpp"
@@ -46,7 +46,6 @@ extern "C" const char* softmax_channels_openmp_instructions(void) { return kgen_
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

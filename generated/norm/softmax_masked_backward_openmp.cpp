@@ -21,7 +21,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_backward_openmp.cpp"
@@ -58,7 +58,6 @@ extern "C" const char* softmax_masked_backward_openmp_instructions(void) {
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.

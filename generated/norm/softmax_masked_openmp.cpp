@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_openmp.cpp"
@@ -51,7 +51,6 @@ extern "C" const char* softmax_masked_openmp_instructions(void) { return kgen_op
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.

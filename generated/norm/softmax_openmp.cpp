@@ -21,7 +21,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_openmp.cpp"
@@ -49,7 +49,6 @@ extern "C" const char* softmax_openmp_instructions(void) { return kgen_openmp::i
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.

@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_backward_openmp.cpp"
@@ -49,7 +49,6 @@ extern "C" const char* cross_entropy_backward_openmp_instructions(void) {
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For V <= 15 && V <= B: rows that fill no vector.

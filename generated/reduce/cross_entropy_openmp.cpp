@@ -16,7 +16,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_openmp.cpp"
@@ -46,7 +46,6 @@ extern "C" const char* cross_entropy_openmp_instructions(void) { return kgen_ope
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

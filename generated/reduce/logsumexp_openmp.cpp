@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "logsumexp_openmp.cpp"
@@ -47,7 +47,6 @@ extern "C" const char* logsumexp_openmp_instructions(void) { return kgen_openmp:
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.

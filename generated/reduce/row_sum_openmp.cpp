@@ -17,7 +17,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "row_sum_openmp.cpp"
@@ -45,7 +45,6 @@ extern "C" const char* row_sum_openmp_instructions(void) { return kgen_openmp::i
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.

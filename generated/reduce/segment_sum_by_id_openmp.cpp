@@ -11,7 +11,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "segment_sum_by_id_openmp.cpp"
@@ -30,7 +30,6 @@ extern "C" const char* segment_sum_by_id_openmp_instructions(void) { return kgen
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {

@@ -15,7 +15,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "top1_openmp.cpp"
@@ -40,7 +40,6 @@ extern "C" const char* top1_openmp_instructions(void) { return kgen_openmp::inst
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For V <= 15 && V <= B: rows that fill no vector.

@@ -21,7 +21,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "cumsum_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_backward_openmp.cpp"
@@ -55,7 +55,6 @@ extern "C" const char* cumsum_backward_openmp_instructions(void) { return kgen_o
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.

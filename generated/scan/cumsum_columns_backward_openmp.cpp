@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "cumsum_columns_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_backward_openmp.cpp"
@@ -48,7 +48,6 @@ extern "C" const char* cumsum_columns_backward_openmp_instructions(void) {
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_recurrence_backward_openmp.cpp"
@@ -54,7 +54,6 @@ extern "C" const char* linear_recurrence_backward_openmp_instructions(void) {
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.

@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 83, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bsr_matmul_openmp.cpp"
@@ -33,7 +33,6 @@ extern "C" const char* bsr_matmul_openmp_instructions(void) { return kgen_openmp
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,

@@ -69,7 +69,8 @@ EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind
                                      : Views{View().set("name", helper_names(target).helpers)});
   else
     view.set("set_helpers", std::string(kSetHelpersMark))
-        .set("set_namespace", !options.standalone || !helpers.of_set.empty());
+        .set("helper_namespace",
+             std::string(options.standalone && helpers.of_set.empty() ? "kgen_openmp" : "kgen_openmp::KGEN_SET"));
   if (!cuda)
     source.launchers.push_back("extern \"C\" const char* " + instructions_function(spec) +
                                "(void) {\nreturn kgen_openmp::instructions();\n}\n");

@@ -441,6 +441,7 @@ extern "C" const char* unit_rows_openmp_instructions(void) { return kgen_openmp:
 namespace {
 namespace kgen_openmp {
 namespace KGEN_SET {
+using namespace kgen_openmp;  // for those who use this one
 
 // Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
 inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
@@ -1131,7 +1132,6 @@ using Vector = Lanes<Value<T>, kLanesOf<T>>;
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
