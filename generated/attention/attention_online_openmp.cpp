@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_online_openmp.cpp"
@@ -56,9 +56,8 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct AttentionOnlineD64Workspace {
-  int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads, thread_bytes = 0,
-                                                                                         bytes = 0;
+struct AttentionOnlineD64Workspace : Workspace {
+  int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels;
   explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
@@ -71,9 +70,7 @@ struct AttentionOnlineD64Workspace {
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(768, 384)}, 1, {0, 64}, {0, 64}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -85,7 +82,7 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(768, 384));
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const acc = reinterpret_cast<float*>(mine + space.acc);
       float* const s = reinterpret_cast<float*>(mine + space.s);
       float* const p = reinterpret_cast<float*>(mine + space.p);
@@ -256,9 +253,8 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct AttentionOnlineD128Workspace {
-  int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
+struct AttentionOnlineD128Workspace : Workspace {
+  int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels;
   explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
     (void)D;
     (void)R;
@@ -272,9 +268,7 @@ struct AttentionOnlineD128Workspace {
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(1024, 384)}, 1, {0, 128}, {0, 64}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -286,7 +280,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(1024, 384));
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const acc = reinterpret_cast<float*>(mine + space.acc);
       float* const s = reinterpret_cast<float*>(mine + space.s);
       float* const p = reinterpret_cast<float*>(mine + space.p);
@@ -387,7 +381,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
     });
   } else {
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const acc_per_s_d_bh = reinterpret_cast<float*>(mine + space.acc_per_s_d_bh);
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t bh = 0; bh < B * H; ++bh) {
@@ -469,14 +463,14 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
     const AttentionOnlineD64Workspace<T> space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return memory.status;
   }
   if (D == 128) {
     const AttentionOnlineD128Workspace<T> space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return memory.status;
@@ -490,8 +484,8 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionOnlineD64Workspace<T>(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionOnlineD128Workspace<T>(B, H, S, D, R));
+  if (D == 64) return bytes_of(AttentionOnlineD64Workspace<T>(B, H, S, D, R));
+  if (D == 128) return bytes_of(AttentionOnlineD128Workspace<T>(B, H, S, D, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

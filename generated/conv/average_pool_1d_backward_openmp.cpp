@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "average_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_1d_backward_openmp.cpp"
@@ -53,14 +53,13 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct AveragePool1dBackwardWorkspace {
-  int64_t count, bytes = 0;
+struct AveragePool1dBackwardWorkspace : Workspace {
+  int64_t count;
   explicit AveragePool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
     (void)B;
     (void)C;
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count = reserve(bytes, Q, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -126,7 +125,7 @@ int launch_average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, St
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || W == 0) return 0;
   const AveragePool1dBackwardWorkspace space(B, C, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, space, memory.data);
   return memory.status;
 }
@@ -136,7 +135,7 @@ int64_t workspace_of_average_pool_1d_backward(int64_t B, int64_t C, int64_t W) {
   if (const int status = check_sizes({{4, B}, {5, C}, {6, W}})) return -status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || W == 0) return 0;
-  return AveragePool1dBackwardWorkspace(B, C, W).bytes;
+  return bytes_of(AveragePool1dBackwardWorkspace(B, C, W));
 }
 
 }  // namespace KGEN_SET

@@ -19,7 +19,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "average_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_backward_openmp.cpp"
@@ -54,8 +54,8 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct AveragePoolBackwardWorkspace {
-  int64_t count, count_along_i_j_part, bytes = 0;
+struct AveragePoolBackwardWorkspace : Workspace {
+  int64_t count, count_along_i_j_part;
   explicit AveragePoolBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     (void)B;
     (void)C;
@@ -65,7 +65,6 @@ struct AveragePoolBackwardWorkspace {
         1, smaller(floor_div(64, larger(1, (floor_div(H - 1, 2) + 1) * (floor_div(W - 1, 2) + 1))), 1));
     count = reserve(bytes, P * Q, 8);
     count_along_i_j_part = reserve(bytes, I_shares * P * Q, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -187,7 +186,7 @@ int launch_average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Store
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const AveragePoolBackwardWorkspace space(B, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) average_pool_backward<T>(x, d_y, d_x, B, C, H, W, space, memory.data);
   return memory.status;
 }
@@ -198,7 +197,7 @@ int64_t workspace_of_average_pool_backward(int64_t B, int64_t C, int64_t H, int6
   if (double(H) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return AveragePoolBackwardWorkspace(B, C, H, W).bytes;
+  return bytes_of(AveragePoolBackwardWorkspace(B, C, H, W));
 }
 
 }  // namespace KGEN_SET

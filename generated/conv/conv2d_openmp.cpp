@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_openmp.cpp"
@@ -40,8 +40,8 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct Conv2dWorkspace {
-  int64_t s_panels, s_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct Conv2dWorkspace : Workspace {
+  int64_t s_panels, s_own_panels;
   explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
     const int64_t P = floor_div(H + 2 - 3, 2) + 1;
     const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
@@ -50,9 +50,7 @@ struct Conv2dWorkspace {
     s_own_panels =
         reserve(thread_bytes,
                 CutOfProducts<float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -64,8 +62,7 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
   char* const s_panels = workspace + space.s_panels;
   in_team(product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 131072,
           threads, [&]() IN_SET {
-            char* const s_own_panels =
-                workspace + space.threads + thread_number() * space.thread_bytes + space.s_own_panels;
+            char* const s_own_panels = memory_of_thread(space, workspace) + space.s_own_panels;
             // Tiles of o x q stay in registers while they go down at: s.
             contract_products<float, kLanes32>(
                 all_threads(), s_panels, s_own_panels, {0, O}, B * P, {0, Q}, {0, C * 3 * 3},
@@ -109,7 +106,7 @@ int launch_conv2d(const float* x, const float* w, const float* bias, float* y, i
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
   const Conv2dWorkspace space(B, C, H, W, O);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) conv2d(x, w, bias, y, B, C, H, W, O, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -122,7 +119,7 @@ int64_t workspace_of_conv2d(int64_t B, int64_t C, int64_t H, int64_t W, int64_t 
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
   if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
-  return bytes_of_team(Conv2dWorkspace(B, C, H, W, O));
+  return bytes_of(Conv2dWorkspace(B, C, H, W, O));
 }
 
 }  // namespace KGEN_SET

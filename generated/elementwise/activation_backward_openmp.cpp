@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "activation_backward_openmp.cpp"
@@ -158,14 +158,12 @@ void activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias,
 }
 
 // Where the intermediates lie in the workspace.
-struct ActivationBackwardGeluWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct ActivationBackwardGeluWorkspace : Workspace {
+  int64_t d_y_scaled, d_y_scaled_per_row_n;
   explicit ActivationBackwardGeluWorkspace(int64_t rows, int64_t N) {
     d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
     d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -178,7 +176,7 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
       OMP(omp for schedule(static) nowait)
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -218,7 +216,7 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t n = 0; n < N; ++n) {
@@ -312,7 +310,7 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
       OMP(omp for schedule(static) nowait)
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -351,7 +349,7 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t n = 0; n < N; ++n) {
@@ -442,7 +440,7 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
       OMP(omp for schedule(static) nowait)
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -483,7 +481,7 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t n = 0; n < N; ++n) {
@@ -606,7 +604,7 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
   if (N == 0) return 0;
   if (d_x != nullptr && d_bias != nullptr) {
     const Space space(rows, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0) run(x, bias, d_y, d_x, d_bias, rows, N, space, memory.data, memory.threads);
     return memory.status;
   }
@@ -618,7 +616,7 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
 int64_t workspace_of_activation_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if (N == 0) return 0;
-  return bytes_of_team(ActivationBackwardGeluWorkspace(rows, N));
+  return bytes_of(ActivationBackwardGeluWorkspace(rows, N));
 }
 
 }  // namespace KGEN_SET

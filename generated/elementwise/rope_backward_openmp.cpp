@@ -22,7 +22,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rope_backward_openmp.cpp"
@@ -55,9 +55,8 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct RopeBackwardWorkspace {
-  int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part,
-      bytes = 0;
+struct RopeBackwardWorkspace : Workspace {
+  int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part;
   explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
     (void)H;
     const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
@@ -66,7 +65,6 @@ struct RopeBackwardWorkspace {
     sum_low_d_y_part = reserve(bytes, B_shares * S * R, 4);
     sum_low_d_y_along_b_h_part = reserve(bytes, B_shares * S * R, 4);
     sum_high_d_y_along_b_h_part = reserve(bytes, B_shares * S * R, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -425,16 +423,14 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RopeBackwardInPartWorkspace {
-  int64_t low, high, low_per_b_s_h_r, high_per_b_s_h_r, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct RopeBackwardInPartWorkspace : Workspace {
+  int64_t low, high, low_per_b_s_h_r, high_per_b_s_h_r;
   explicit RopeBackwardInPartWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
     low = reserve(thread_bytes, B * H * columns_of(B * H * (kBytes<T> + 8), 512), 4);
     high = reserve(thread_bytes, B * H * columns_of(B * H * (kBytes<T> + 8), 512), 4);
     low_per_b_s_h_r = reserve(thread_bytes, B * H, 4);
     high_per_b_s_h_r = reserve(thread_bytes, B * H, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({S, R});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -447,7 +443,7 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
   if (R >= 16) {
     const int64_t r_part = share_of(R, S, columns_of(B * H * (kBytes<T> + 8), 512));
     in_team(product_of(B, S, H, R) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const low = reinterpret_cast<float*>(mine + space.low);
       float* const high = reinterpret_cast<float*>(mine + space.high);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -522,7 +518,7 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
     });
   } else {
     in_team(product_of(B, S, H, R) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const low_per_b_s_h_r = reinterpret_cast<float*>(mine + space.low_per_b_s_h_r);
       float* const high_per_b_s_h_r = reinterpret_cast<float*>(mine + space.high_per_b_s_h_r);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -630,13 +626,13 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
   if (S == 0 || R == 0) return 0;
   if (d_x != nullptr && d_cosine != nullptr && d_sine != nullptr) {
     const RopeBackwardWorkspace space(B, S, H, R);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data);
     return memory.status;
   }
   const RopeBackwardInPartWorkspace<T> space(B, S, H, R);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     rope_backward_in_part<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data,
                              memory.threads);
@@ -649,7 +645,7 @@ int64_t workspace_of_rope_backward(int64_t B, int64_t S, int64_t H, int64_t R) {
   if (const int status = check_sizes({{8, B}, {9, S}, {10, H}, {11, R}})) return -status;
   if (S == 0 || R == 0) return 0;
   return std::max(
-      {RopeBackwardWorkspace(B, S, H, R).bytes, bytes_of_team(RopeBackwardInPartWorkspace<T>(B, S, H, R))});
+      {bytes_of(RopeBackwardWorkspace(B, S, H, R)), bytes_of(RopeBackwardInPartWorkspace<T>(B, S, H, R))});
 }
 
 }  // namespace KGEN_SET

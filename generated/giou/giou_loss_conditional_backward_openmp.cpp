@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "giou_loss_conditional_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_conditional_backward_openmp.cpp"
@@ -52,13 +52,12 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossConditionalBackwardWorkspace {
-  int64_t count_mask_parts, bytes = 0;
+struct GiouLossConditionalBackwardWorkspace : Workspace {
+  int64_t count_mask_parts;
   explicit GiouLossConditionalBackwardWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     count_mask_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -286,7 +285,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || N == 0) return 0;
   const GiouLossConditionalBackwardWorkspace space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_conditional_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
                                       memory.data);
@@ -297,7 +296,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
 int64_t workspace_of_giou_loss_conditional_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return GiouLossConditionalBackwardWorkspace(B, N).bytes;
+  return bytes_of(GiouLossConditionalBackwardWorkspace(B, N));
 }
 
 }  // namespace KGEN_SET

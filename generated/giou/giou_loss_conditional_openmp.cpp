@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "giou_loss_conditional_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_conditional_openmp.cpp"
@@ -50,14 +50,13 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossConditionalWorkspace {
-  int64_t sum_each_parts, count_mask_parts, bytes = 0;
+struct GiouLossConditionalWorkspace : Workspace {
+  int64_t sum_each_parts, count_mask_parts;
   explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
     count_mask_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -146,7 +145,7 @@ int launch_giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target,
       {1, pred, {B, N, 4}}, {2, target, {B, N, 4}}, {3, giou, {B, N}}, {4, mask, {B, N}}, {5, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const GiouLossConditionalWorkspace<T> space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
   return memory.status;
 }
@@ -155,7 +154,7 @@ int launch_giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target,
 template <class T>
 int64_t workspace_of_giou_loss_conditional(int64_t B, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
-  return GiouLossConditionalWorkspace<T>(B, N).bytes;
+  return bytes_of(GiouLossConditionalWorkspace<T>(B, N));
 }
 
 }  // namespace KGEN_SET

@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "giou_loss_packed_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_openmp.cpp"
@@ -49,14 +49,13 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossPackedWorkspace {
-  int64_t sum_each_parts, bytes = 0;
+struct GiouLossPackedWorkspace : Workspace {
+  int64_t sum_each_parts;
   explicit GiouLossPackedWorkspace(int64_t B, int64_t P, int64_t N) {
     (void)B;
     (void)P;
     (void)N;
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -148,7 +147,7 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
     if (!(box_start[b + 1] - box_start[b] <= P)) return status_of(KGEN_REQUIRE, 1);
   }
   const GiouLossPackedWorkspace<T> space(B, P, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, space, memory.data);
   return memory.status;
@@ -159,7 +158,7 @@ template <class T>
 int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GiouLossPackedWorkspace<T>(B, P, N).bytes;
+  return bytes_of(GiouLossPackedWorkspace<T>(B, P, N));
 }
 
 }  // namespace KGEN_SET

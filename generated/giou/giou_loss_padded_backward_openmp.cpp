@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_padded_backward_openmp.cpp"
@@ -51,13 +51,12 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossPaddedBackwardWorkspace {
-  int64_t count_mask_parts, bytes = 0;
+struct GiouLossPaddedBackwardWorkspace : Workspace {
+  int64_t count_mask_parts;
   explicit GiouLossPaddedBackwardWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     count_mask_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -226,7 +225,7 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || N == 0) return 0;
   const GiouLossPaddedBackwardWorkspace space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
                                  memory.data);
@@ -237,7 +236,7 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
 int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return GiouLossPaddedBackwardWorkspace(B, N).bytes;
+  return bytes_of(GiouLossPaddedBackwardWorkspace(B, N));
 }
 
 }  // namespace KGEN_SET

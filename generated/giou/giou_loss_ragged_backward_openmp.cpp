@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_backward_openmp.cpp"
@@ -54,12 +54,11 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossRaggedBackwardFlatWorkspace {
-  int64_t row_value, bytes = 0;
+struct GiouLossRaggedBackwardFlatWorkspace : Workspace {
+  int64_t row_value;
   explicit GiouLossRaggedBackwardFlatWorkspace(int64_t B, int64_t N) {
     (void)N;
     row_value = reserve(bytes, B, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -332,7 +331,7 @@ int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* 
   if (N == 0) return 0;
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
     const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
                                         d_target, B, N, space, memory.data);
@@ -349,7 +348,7 @@ int64_t workspace_of_giou_loss_ragged_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{9, B}, {10, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (N == 0) return 0;
-  if (N / 16 < B) return GiouLossRaggedBackwardFlatWorkspace<T>(B, N).bytes;
+  if (N / 16 < B) return bytes_of(GiouLossRaggedBackwardFlatWorkspace<T>(B, N));
   return 0;
 }
 

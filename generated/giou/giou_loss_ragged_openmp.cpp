@@ -21,7 +21,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_openmp.cpp"
@@ -55,13 +55,12 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossRaggedFlatWorkspace {
-  int64_t folded, sum_each_parts, bytes = 0;
+struct GiouLossRaggedFlatWorkspace : Workspace {
+  int64_t folded, sum_each_parts;
   explicit GiouLossRaggedFlatWorkspace(int64_t B, int64_t N) {
     (void)B;
     folded = reserve(bytes, N, kBytes<Value<T>>);
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -139,13 +138,12 @@ void giou_loss_ragged_flat(const int64_t* box_start, const Stored<T>* pred, cons
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossRaggedWorkspace {
-  int64_t sum_each_along_b_n_parts, bytes = 0;
+struct GiouLossRaggedWorkspace : Workspace {
+  int64_t sum_each_along_b_n_parts;
   explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
     (void)B;
     (void)N;
     sum_each_along_b_n_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -234,13 +232,13 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
   }
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
     const GiouLossRaggedFlatWorkspace<T> space(B, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
     return memory.status;
   }
   const GiouLossRaggedWorkspace<T> space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
   return memory.status;
@@ -252,8 +250,9 @@ int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (N / 16 < B)
-    return std::max({GiouLossRaggedFlatWorkspace<T>(B, N).bytes, GiouLossRaggedWorkspace<T>(B, N).bytes});
-  return GiouLossRaggedWorkspace<T>(B, N).bytes;
+    return std::max(
+        {bytes_of(GiouLossRaggedFlatWorkspace<T>(B, N)), bytes_of(GiouLossRaggedWorkspace<T>(B, N))});
+  return bytes_of(GiouLossRaggedWorkspace<T>(B, N));
 }
 
 }  // namespace KGEN_SET

@@ -24,7 +24,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_backward_openmp.cpp"
@@ -114,9 +114,9 @@ void cosine_similarity_backward_short(const Stored<T>* x, const Stored<T>* y, co
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CosineSimilarityBackwardWorkspace {
+struct CosineSimilarityBackwardWorkspace : Workspace {
   int64_t root_x_per_m, root_y_per_m, larger_product_root_x_per_m, chosen_product_root_x_per_m,
-      sum_x_squared_part, sum_y_squared_part, bytes = 0;
+      sum_x_squared_part, sum_y_squared_part;
   explicit CosineSimilarityBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
@@ -125,7 +125,6 @@ struct CosineSimilarityBackwardWorkspace {
     chosen_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -478,13 +477,13 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
   }
   if (d_x != nullptr && d_y != nullptr) {
     const CosineSimilarityBackwardWorkspace<T> space(M, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
     return memory.status;
   }
   const CosineSimilarityBackwardWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
   return memory.status;
@@ -495,8 +494,8 @@ template <class T>
 int64_t workspace_of_cosine_similarity_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
-  return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
+  if (N <= 15 && N <= M) return bytes_of(CosineSimilarityBackwardWorkspace<T>(M, N));
+  return bytes_of(CosineSimilarityBackwardWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_openmp.cpp"
@@ -84,14 +84,13 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CosineSimilarityWorkspace {
-  int64_t sum_x_y_part, sum_x_squared_part, sum_y_squared_part, bytes = 0;
+struct CosineSimilarityWorkspace : Workspace {
+  int64_t sum_x_y_part, sum_x_squared_part, sum_y_squared_part;
   explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_y_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -207,7 +206,7 @@ int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
     return 0;
   }
   const CosineSimilarityWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) cosine_similarity<T>(x, y, similarity, M, N, space, memory.data);
   return memory.status;
 }
@@ -217,7 +216,7 @@ template <class T>
 int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0 || (N <= 15 && N <= M)) return 0;
-  return CosineSimilarityWorkspace<T>(M, N).bytes;
+  return bytes_of(CosineSimilarityWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "hinge_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "hinge_loss_backward_openmp.cpp"
@@ -90,13 +90,11 @@ void hinge_loss_backward_short(const Stored<T>* score, const int32_t* target, co
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct HingeLossBackwardWorkspace {
-  int64_t chosen_difference_margin, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct HingeLossBackwardWorkspace : Workspace {
+  int64_t chosen_difference_margin;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
     chosen_difference_margin = reserve(thread_bytes, V, kBytes<S>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -106,7 +104,7 @@ void hinge_loss_backward(const Stored<T>* score, const int32_t* target, const S*
                          const HingeLossBackwardWorkspace<S, T>& space, char* workspace, int64_t threads) {
   const bool around_caches = B * V * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, V) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     S* const chosen_difference_margin = reinterpret_cast<S*>(mine + space.chosen_difference_margin);
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
@@ -164,7 +162,7 @@ int launch_hinge_loss_backward(const Stored<T>* score, const int32_t* target, co
     return 0;
   }
   const HingeLossBackwardWorkspace<S, T> space(B, V);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     hinge_loss_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
                               memory.threads);
@@ -176,7 +174,7 @@ template <class S, class T>
 int64_t workspace_of_hinge_loss_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
   if (B == 0 || V == 0 || (V <= 15 && V <= B)) return 0;
-  return bytes_of_team(HingeLossBackwardWorkspace<S, T>(B, V));
+  return bytes_of(HingeLossBackwardWorkspace<S, T>(B, V));
 }
 
 }  // namespace KGEN_SET

@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "hinge_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "hinge_loss_openmp.cpp"
@@ -47,13 +47,12 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct HingeLossWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
+struct HingeLossWorkspace : Workspace {
+  int64_t sum_loss_parts;
   explicit HingeLossWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -105,7 +104,7 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const HingeLossWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) hinge_loss<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
   return memory.status;
 }
@@ -114,7 +113,7 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
 template <class S, class T>
 int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return HingeLossWorkspace<S, T>(B, V).bytes;
+  return bytes_of(HingeLossWorkspace<S, T>(B, V));
 }
 
 }  // namespace KGEN_SET

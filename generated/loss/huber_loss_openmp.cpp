@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "huber_loss_openmp.cpp"
@@ -48,12 +48,11 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct HuberLossWorkspace {
-  int64_t sum_each_parts, bytes = 0;
+struct HuberLossWorkspace : Workspace {
+  int64_t sum_each_parts;
   explicit HuberLossWorkspace(int64_t N) {
     (void)N;
     sum_each_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -101,7 +100,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   const Array arrays[] = {{2, prediction, {N}}, {3, target, {N}}, {4, loss, {N}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const HuberLossWorkspace<S, T> space(N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, space, memory.data);
   return memory.status;
 }
@@ -110,7 +109,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
 template <class S, class T>
 int64_t workspace_of_huber_loss(int64_t N) {
   if (const int status = check_sizes({{6, N}})) return -status;
-  return HuberLossWorkspace<S, T>(N).bytes;
+  return bytes_of(HuberLossWorkspace<S, T>(N));
 }
 
 }  // namespace KGEN_SET

@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "kl_divergence_openmp.cpp"
@@ -49,13 +49,12 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct KlDivergenceWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
+struct KlDivergenceWorkspace : Workspace {
+  int64_t sum_loss_parts;
   explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -107,7 +106,7 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
   const Array arrays[] = {{1, prediction, {B, V}}, {2, target, {B, V}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const KlDivergenceWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, space, memory.data);
   return memory.status;
 }
@@ -116,7 +115,7 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
 template <class S, class T>
 int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return KlDivergenceWorkspace<S, T>(B, V).bytes;
+  return bytes_of(KlDivergenceWorkspace<S, T>(B, V));
 }
 
 }  // namespace KGEN_SET

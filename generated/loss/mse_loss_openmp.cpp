@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mse_loss_openmp.cpp"
@@ -45,12 +45,11 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct MseLossWorkspace {
-  int64_t sum_e_squared_parts, bytes = 0;
+struct MseLossWorkspace : Workspace {
+  int64_t sum_e_squared_parts;
   explicit MseLossWorkspace(int64_t N) {
     (void)N;
     sum_e_squared_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -94,7 +93,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   const Array arrays[] = {{1, prediction, {N}}, {2, target, {N}}, {3, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const MseLossWorkspace<S, T> space(N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) mse_loss<S, T>(prediction, target, loss, N, space, memory.data);
   return memory.status;
 }
@@ -103,7 +102,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
 template <class S, class T>
 int64_t workspace_of_mse_loss(int64_t N) {
   if (const int status = check_sizes({{4, N}})) return -status;
-  return MseLossWorkspace<S, T>(N).bytes;
+  return bytes_of(MseLossWorkspace<S, T>(N));
 }
 
 }  // namespace KGEN_SET

@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_openmp.cpp"
@@ -52,13 +52,12 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct TripletLossWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
+struct TripletLossWorkspace : Workspace {
+  int64_t sum_loss_parts;
   explicit TripletLossWorkspace(int64_t B, int64_t D) {
     (void)B;
     (void)D;
     sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -117,7 +116,7 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
       {1, anchor, {B, D}}, {2, positive, {B, D}}, {3, negative, {B, D}}, {4, loss, {B}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const TripletLossWorkspace<S, T> space(B, D);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, space, memory.data);
   return memory.status;
@@ -127,7 +126,7 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
 template <class S, class T>
 int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
   if (const int status = check_sizes({{6, B}, {7, D}})) return -status;
-  return TripletLossWorkspace<S, T>(B, D).bytes;
+  return bytes_of(TripletLossWorkspace<S, T>(B, D));
 }
 
 }  // namespace KGEN_SET

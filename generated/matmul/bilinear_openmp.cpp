@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "bilinear_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bilinear_openmp.cpp"
@@ -39,17 +39,15 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct BilinearWorkspace {
-  int64_t sum_x_w_y_panels, sum_x_w_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct BilinearWorkspace : Workspace {
+  int64_t sum_x_w_y_panels, sum_x_w_y_own_panels;
   explicit BilinearWorkspace(int64_t M, int64_t K, int64_t N, int64_t L) {
     sum_x_w_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K * L}).right_bytes(), 1);
     sum_x_w_y_own_panels =
         reserve(thread_bytes,
                 Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K * L}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -59,8 +57,7 @@ void bilinear(const float* x, const float* w, const float* y, float* z, int64_t 
     const bool around_caches = M * N * 4 >= kBeyondCaches;
     char* const sum_x_w_y_panels = workspace + space.sum_x_w_y_panels;
     in_team(product_of(M, K, N, L) > 131072, threads, [&]() IN_SET {
-      char* const sum_x_w_y_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_y_own_panels;
+      char* const sum_x_w_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_w_y_own_panels;
       // Tiles of m x n stay in registers while they go down at: sum_x_w_y.
       contract<kLanes32, float, float, float>(
           all_threads(), sum_x_w_y_panels, sum_x_w_y_own_panels, {0, M}, {0, N}, {0, K * L}, 0.0f,
@@ -114,7 +111,7 @@ int launch_bilinear(const float* x, const float* w, const float* y, float* z, in
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const BilinearWorkspace space(M, K, N, L);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) bilinear(x, w, y, z, M, K, N, L, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -123,7 +120,7 @@ int launch_bilinear(const float* x, const float* w, const float* y, float* z, in
 int64_t workspace_of_bilinear(int64_t M, int64_t K, int64_t N, int64_t L) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, N}, {8, L}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(BilinearWorkspace(M, K, N, L));
+  return bytes_of(BilinearWorkspace(M, K, N, L));
 }
 
 }  // namespace KGEN_SET

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_chain_openmp.cpp"
@@ -42,9 +42,8 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulChainWorkspace {
-  int64_t xy, xy_here_panels, xy_here_own_panels, sum_xy_w_panels, sum_xy_w_own_panels, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
+struct MatmulChainWorkspace : Workspace {
+  int64_t xy, xy_here_panels, xy_here_own_panels, sum_xy_w_panels, sum_xy_w_own_panels;
   explicit MatmulChainWorkspace(int64_t M, int64_t K, int64_t L, int64_t N) {
     xy = reserve(bytes, M * L, 4);
     xy_here_panels =
@@ -55,9 +54,7 @@ struct MatmulChainWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, L}).right_bytes(), 1);
     sum_xy_w_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, L}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -66,8 +63,7 @@ void matmul_chain(const float* x, const float* y, const float* w, float* z, int6
   float* const xy = reinterpret_cast<float*>(workspace + space.xy);
   char* const xy_here_panels = workspace + space.xy_here_panels;
   in_team(product_of(M, K, L) > 131072, threads, [&]() IN_SET {
-    char* const xy_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.xy_here_own_panels;
+    char* const xy_here_own_panels = memory_of_thread(space, workspace) + space.xy_here_own_panels;
     // Tiles of m x l stay in registers while they go down k: xy_here.
     contract_products<float, kLanes32>(
         all_threads(), xy_here_panels, xy_here_own_panels, {0, M}, {0, L}, {0, K},
@@ -79,8 +75,7 @@ void matmul_chain(const float* x, const float* y, const float* w, float* z, int6
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_xy_w_panels = workspace + space.sum_xy_w_panels;
   in_team(product_of(M, L, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_xy_w_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_xy_w_own_panels;
+    char* const sum_xy_w_own_panels = memory_of_thread(space, workspace) + space.sum_xy_w_own_panels;
     // Tiles of m x n stay in registers while they go down l: sum_xy_w.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_xy_w_panels, sum_xy_w_own_panels, {0, M}, {0, N}, {0, L}, 0.0f,
@@ -102,7 +97,7 @@ int launch_matmul_chain(const float* x, const float* y, const float* w, float* z
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(L) > 4e18) return status_of(KGEN_TOO_LARGE);
   const MatmulChainWorkspace space(M, K, L, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) matmul_chain(x, y, w, z, M, K, L, N, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -112,7 +107,7 @@ int64_t workspace_of_matmul_chain(int64_t M, int64_t K, int64_t L, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, L}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(L) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(MatmulChainWorkspace(M, K, L, N));
+  return bytes_of(MatmulChainWorkspace(M, K, L, N));
 }
 
 }  // namespace KGEN_SET

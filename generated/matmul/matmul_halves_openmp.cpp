@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_halves_openmp.cpp"
@@ -38,8 +38,8 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulHalvesWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulHalvesWorkspace : Workspace {
+  int64_t sum_x_y_panels, sum_x_y_own_panels;
   explicit MatmulHalvesWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels = reserve(bytes,
                              CutOfProducts<float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
@@ -51,9 +51,7 @@ struct MatmulHalvesWorkspace {
                                                                 {0, larger(ceil_div(N, 2), 1)}, {0, K})
                                      .thread_bytes(true),
                                  1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -62,8 +60,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(2, 2, M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    char* const sum_x_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_own_panels;
     const Batches batches =
         batches_of(2 * 2, CutOfProducts<float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
                                                          {0, larger(ceil_div(N, 2), 1)}, {0, K})
@@ -99,7 +96,7 @@ int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, in
   if (!(M <= 0 ? 1 : N <= 0 ? 1 : ceil_div(N, 2) < N)) return status_of(KGEN_WINDOW, 3);
   if (M == 0 || N == 0) return 0;
   const MatmulHalvesWorkspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) matmul_halves(x, y, z, M, K, N, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -108,7 +105,7 @@ int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, in
 int64_t workspace_of_matmul_halves(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulHalvesWorkspace(M, K, N));
+  return bytes_of(MatmulHalvesWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

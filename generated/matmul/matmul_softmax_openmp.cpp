@@ -18,7 +18,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_softmax_openmp.cpp"
@@ -43,8 +43,8 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulSoftmaxWorkspace {
-  int64_t v, e, v_here_panels, v_here_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulSoftmaxWorkspace : Workspace {
+  int64_t v, e, v_here_panels, v_here_own_panels;
   explicit MatmulSoftmaxWorkspace(int64_t M, int64_t K, int64_t N) {
     v = reserve(bytes, M * N, 4);
     e = reserve(thread_bytes, N, 4);
@@ -52,9 +52,7 @@ struct MatmulSoftmaxWorkspace {
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     v_here_own_panels = reserve(
         thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = larger(workers_for({64}), workers_for({M}));
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -63,8 +61,7 @@ void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const v_here_panels = workspace + space.v_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const v_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.v_here_own_panels;
+    char* const v_here_own_panels = memory_of_thread(space, workspace) + space.v_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: v_here.
     contract_products<float, kLanes32>(
         all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, N}, {0, K},
@@ -74,7 +71,7 @@ void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t
   });
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   in_team(product_of(M, N) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
@@ -113,7 +110,7 @@ int launch_matmul_softmax(const float* x, const float* w, float* p, int64_t M, i
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const MatmulSoftmaxWorkspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) matmul_softmax(x, w, p, M, K, N, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -122,7 +119,7 @@ int launch_matmul_softmax(const float* x, const float* w, float* p, int64_t M, i
 int64_t workspace_of_matmul_softmax(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulSoftmaxWorkspace(M, K, N));
+  return bytes_of(MatmulSoftmaxWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_openmp.cpp"
@@ -54,9 +54,8 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MlpWorkspace {
-  int64_t hidden, v, sum_x_w1_panels, sum_x_w1_own_panels, sum_hidden_w2_panels, sum_hidden_w2_own_panels,
-      threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MlpWorkspace : Workspace {
+  int64_t hidden, v, sum_x_w1_panels, sum_x_w1_own_panels, sum_hidden_w2_panels, sum_hidden_w2_own_panels;
   explicit MlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
@@ -67,9 +66,7 @@ struct MlpWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
     sum_hidden_w2_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -81,8 +78,7 @@ void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_w1_panels = workspace + space.sum_x_w1_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_w1_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w1_own_panels;
+    char* const sum_x_w1_own_panels = memory_of_thread(space, workspace) + space.sum_x_w1_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_w1.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_w1_panels, sum_x_w1_own_panels, {0, M}, {0, H}, {0, K},
@@ -108,7 +104,7 @@ void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<
   char* const sum_hidden_w2_panels = workspace + space.sum_hidden_w2_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const sum_hidden_w2_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_hidden_w2_own_panels;
+        memory_of_thread(space, workspace) + space.sum_hidden_w2_own_panels;
     // Tiles of m x n stay in registers while they go down h: sum_hidden_w2.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_hidden_w2_panels, sum_hidden_w2_own_panels, {0, M}, {0, N}, {0, H}, 0.0f,
@@ -137,7 +133,7 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const MlpWorkspace<T> space(M, K, H, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -148,7 +144,7 @@ int64_t workspace_of_mlp(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, K}, {9, H}, {10, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(MlpWorkspace<T>(M, K, H, N));
+  return bytes_of(MlpWorkspace<T>(M, K, H, N));
 }
 
 }  // namespace KGEN_SET

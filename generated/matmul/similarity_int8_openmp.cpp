@@ -13,7 +13,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "similarity_int8_openmp.cpp"
@@ -40,15 +40,13 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct SimilarityInt8Workspace {
-  int64_t sum_query_row_panels, sum_query_row_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct SimilarityInt8Workspace : Workspace {
+  int64_t sum_query_row_panels, sum_query_row_own_panels;
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
     sum_query_row_panels = reserve(bytes, CutOfBytes<kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_query_row_own_panels =
         reserve(thread_bytes, CutOfBytes<kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -59,7 +57,7 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
   char* const sum_query_row_panels = workspace + space.sum_query_row_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_query_row_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_query_row_own_panels;
+        memory_of_thread(space, workspace) + space.sum_query_row_own_panels;
     // Tiles of m x n stay in registers while they go down k, several positions at a time: sum_query_row.
     contract_bytes<kLanes32, int8_t, int8_t>(
         all_threads(), sum_query_row_panels, sum_query_row_own_panels, {0, M}, {0, N}, {0, K},
@@ -85,7 +83,7 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const SimilarityInt8Workspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     similarity_int8(query, row, query_scale, row_scale, score, M, K, N, space, memory.data, memory.threads);
   return memory.status;
@@ -95,7 +93,7 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
 int64_t workspace_of_similarity_int8(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(SimilarityInt8Workspace(M, K, N));
+  return bytes_of(SimilarityInt8Workspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

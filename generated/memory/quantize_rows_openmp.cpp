@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "quantize_rows_openmp.cpp"
@@ -79,13 +79,12 @@ void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 }
 
 // Where the intermediates lie in the workspace.
-struct QuantizeRowsWorkspace {
-  int64_t scale_here_per_m, greatest_abs_x_part, bytes = 0;
+struct QuantizeRowsWorkspace : Workspace {
+  int64_t scale_here_per_m, greatest_abs_x_part;
   explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     scale_here_per_m = reserve(bytes, M, 4);
     greatest_abs_x_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -192,7 +191,7 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
     return 0;
   }
   const QuantizeRowsWorkspace space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) quantize_rows<T>(x, q, scale, M, N, space, memory.data);
   return memory.status;
 }
@@ -201,7 +200,7 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0 || (N <= 15 && N <= M)) return 0;
-  return QuantizeRowsWorkspace(M, N).bytes;
+  return bytes_of(QuantizeRowsWorkspace(M, N));
 }
 
 }  // namespace KGEN_SET

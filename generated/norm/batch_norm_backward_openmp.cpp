@@ -20,7 +20,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "batch_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_backward_openmp.cpp"
@@ -308,14 +308,12 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct BatchNormBackwardInPartWorkspace {
-  int64_t d, given_y, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct BatchNormBackwardInPartWorkspace : Workspace {
+  int64_t d, given_y;
   explicit BatchNormBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
     given_y = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -331,7 +329,7 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                  char* workspace, int64_t threads) {
   const bool around_caches = B * C * H * W * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, C, H, W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const given_y = reinterpret_cast<Value<T>*>(mine + space.given_y);
     OMP(omp for schedule(static) nowait)
@@ -511,7 +509,7 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     return 0;
   }
   const BatchNormBackwardInPartWorkspace<T> space(B, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     batch_norm_backward_in_part<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
                                    d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
@@ -525,9 +523,9 @@ template <class T>
 int64_t workspace_of_batch_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{16, B}, {17, C}, {18, H}, {19, W}})) return -status;
   if (C == 0) return 0;
-  if (H <= 15 && W <= 15) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
-  if (W <= 15 && W <= H) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
-  return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
+  if (H <= 15 && W <= 15) return bytes_of(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
+  if (W <= 15 && W <= H) return bytes_of(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
+  return bytes_of(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
 }
 
 }  // namespace KGEN_SET

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "batch_norm_inference_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_inference_backward_openmp.cpp"
@@ -105,13 +105,11 @@ void batch_norm_inference_backward(const Stored<T>* x, const Value<T>* running_m
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct BatchNormInferenceBackwardInPartWorkspace {
-  int64_t difference_x, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct BatchNormInferenceBackwardInPartWorkspace : Workspace {
+  int64_t difference_x;
   explicit BatchNormInferenceBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     difference_x = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -125,7 +123,7 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
                                            const BatchNormInferenceBackwardInPartWorkspace<T>& space,
                                            char* workspace, int64_t threads) {
   in_team(product_of(B, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const difference_x = reinterpret_cast<Value<T>*>(mine + space.difference_x);
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
@@ -238,7 +236,7 @@ int launch_batch_norm_inference_backward(const Stored<T>* x, const Value<T>* run
     return 0;
   }
   const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     batch_norm_inference_backward_in_part<T>(x, running_mean, running_variance, gamma, d_y, d_x,
                                              d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H, W,
@@ -251,7 +249,7 @@ template <class T>
 int64_t workspace_of_batch_norm_inference_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;
   if (C == 0) return 0;
-  return bytes_of_team(BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W));
+  return bytes_of(BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W));
 }
 
 }  // namespace KGEN_SET

@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "group_norm_backward_openmp.cpp"
@@ -53,17 +53,15 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GroupNormBackwardWorkspace {
-  int64_t scale_d, sum_x, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct GroupNormBackwardWorkspace : Workspace {
+  int64_t scale_d, sum_x;
   explicit GroupNormBackwardWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     (void)C;
     (void)H;
     (void)W;
     scale_d = reserve(thread_bytes, B, kBytes<Value<T>>);
     sum_x = reserve(thread_bytes, B, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({G});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -74,7 +72,7 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                          int64_t threads) {
   const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, G, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const scale_d = reinterpret_cast<Value<T>*>(mine + space.scale_d);
     Value<T>* const sum_x = reinterpret_cast<Value<T>*>(mine + space.sum_x);
     OMP(omp for schedule(static) nowait)
@@ -194,15 +192,13 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GroupNormBackwardInPartWorkspace {
-  int64_t d, product_d, gamma_scaled, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct GroupNormBackwardInPartWorkspace : Workspace {
+  int64_t d, product_d, gamma_scaled;
   explicit GroupNormBackwardInPartWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
     product_d = reserve(thread_bytes, B * C * H * W, kBytes<Value<T>>);
     gamma_scaled = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({G});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -215,7 +211,7 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                  int64_t threads) {
   const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, G, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const product_d = reinterpret_cast<Value<T>*>(mine + space.product_d);
     Value<T>* const gamma_scaled = reinterpret_cast<Value<T>*>(mine + space.gamma_scaled);
@@ -364,14 +360,14 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   if (G == 0 || C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
                              memory.threads);
     return memory.status;
   }
   const GroupNormBackwardInPartWorkspace<T> space(B, G, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     group_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
                                    memory.threads);
@@ -383,8 +379,8 @@ template <class T>
 int64_t workspace_of_group_norm_backward(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, G}, {9, C}, {10, H}, {11, W}})) return -status;
   if (G == 0 || C == 0) return 0;
-  return std::max({bytes_of_team(GroupNormBackwardWorkspace<T>(B, G, C, H, W)),
-                   bytes_of_team(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W))});
+  return std::max({bytes_of(GroupNormBackwardWorkspace<T>(B, G, C, H, W)),
+                   bytes_of(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W))});
 }
 
 }  // namespace KGEN_SET

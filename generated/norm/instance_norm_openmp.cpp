@@ -17,7 +17,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "instance_norm_openmp.cpp"
@@ -49,8 +49,8 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct InstanceNormWorkspace {
-  int64_t sum_x_per_b_c, sum_d_squared_per_b_c, sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
+struct InstanceNormWorkspace : Workspace {
+  int64_t sum_x_per_b_c, sum_d_squared_per_b_c, sum_x_part, sum_d_squared_part, count_before_part;
   explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     sum_x_per_b_c = reserve(bytes, B * C, kBytes<Value<T>>);
@@ -58,7 +58,6 @@ struct InstanceNormWorkspace {
     sum_x_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
     sum_d_squared_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
     count_before_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -248,7 +247,7 @@ int launch_instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const InstanceNormWorkspace<T> space(B, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) instance_norm<T>(x, gamma, beta, y, B, C, H, W, space, memory.data);
   return memory.status;
 }
@@ -258,7 +257,7 @@ template <class T>
 int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}})) return -status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return InstanceNormWorkspace<T>(B, C, H, W).bytes;
+  return bytes_of(InstanceNormWorkspace<T>(B, C, H, W));
 }
 
 }  // namespace KGEN_SET

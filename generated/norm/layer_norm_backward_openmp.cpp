@@ -24,7 +24,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "layer_norm_backward_openmp.cpp"
@@ -58,10 +58,9 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LayerNormBackwardWorkspace {
+struct LayerNormBackwardWorkspace : Workspace {
   int64_t scale_d, sum_x, sum_d_y_part, sum_d_y_product_d_part, sum_d_y_per_n, sum_d_y_in_block_per_n,
-      sum_d_y_product_d_per_n, sum_d_y_product_d_in_block_per_n, threads, most_threads, thread_bytes = 0,
-                                                                                        bytes = 0;
+      sum_d_y_product_d_per_n, sum_d_y_product_d_in_block_per_n;
   explicit LayerNormBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
@@ -74,9 +73,7 @@ struct LayerNormBackwardWorkspace {
     sum_d_y_in_block_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     sum_d_y_product_d_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     sum_d_y_product_d_in_block_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows_shares});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -95,7 +92,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
     // Long folds and scans are cut in shares, so that several threads work on each.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       Value<T>* const sum_d_y_per_n = reinterpret_cast<Value<T>*>(mine + space.sum_d_y_per_n);
       Value<T>* const sum_d_y_in_block_per_n =
           reinterpret_cast<Value<T>*>(mine + space.sum_d_y_in_block_per_n);
@@ -388,15 +385,13 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LayerNormBackwardInPartWorkspace {
-  int64_t d, product_d, gamma_scaled, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct LayerNormBackwardInPartWorkspace : Workspace {
+  int64_t d, product_d, gamma_scaled;
   explicit LayerNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
     d = reserve(thread_bytes, N, kBytes<Value<T>>);
     product_d = reserve(bytes, rows * N, kBytes<Value<T>>);
     gamma_scaled = reserve(thread_bytes, N, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -422,7 +417,7 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
   });
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const gamma_scaled = reinterpret_cast<Value<T>*>(mine + space.gamma_scaled);
     OMP(omp for schedule(static) nowait)
@@ -525,14 +520,14 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   if (N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const LayerNormBackwardWorkspace<T> space(rows, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
                              memory.threads);
     return memory.status;
   }
   const LayerNormBackwardInPartWorkspace<T> space(rows, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     layer_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
                                    memory.threads);
@@ -544,8 +539,8 @@ template <class T>
 int64_t workspace_of_layer_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{7, rows}, {8, N}})) return -status;
   if (N == 0) return 0;
-  return std::max({bytes_of_team(LayerNormBackwardWorkspace<T>(rows, N)),
-                   bytes_of_team(LayerNormBackwardInPartWorkspace<T>(rows, N))});
+  return std::max({bytes_of(LayerNormBackwardWorkspace<T>(rows, N)),
+                   bytes_of(LayerNormBackwardInPartWorkspace<T>(rows, N))});
 }
 
 }  // namespace KGEN_SET

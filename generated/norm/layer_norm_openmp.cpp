@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "layer_norm_openmp.cpp"
@@ -82,8 +82,8 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LayerNormWorkspace {
-  int64_t sum_x_per_row, sum_d_squared_per_row, sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
+struct LayerNormWorkspace : Workspace {
+  int64_t sum_x_per_row, sum_d_squared_per_row, sum_x_part, sum_d_squared_part, count_before_part;
   explicit LayerNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -91,7 +91,6 @@ struct LayerNormWorkspace {
     sum_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     sum_d_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     count_before_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -263,7 +262,7 @@ int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
     return 0;
   }
   const LayerNormWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) layer_norm<T>(x, gamma, beta, y, rows, N, space, memory.data);
   return memory.status;
 }
@@ -273,7 +272,7 @@ template <class T>
 int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return -status;
   if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
-  return LayerNormWorkspace<T>(rows, N).bytes;
+  return bytes_of(LayerNormWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

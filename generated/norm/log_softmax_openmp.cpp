@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_openmp.cpp"
@@ -82,15 +82,14 @@ void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LogSoftmaxWorkspace {
-  int64_t greatest_x_per_row, sum_exp_d_per_row, greatest_x_part, sum_exp_d_part, bytes = 0;
+struct LogSoftmaxWorkspace : Workspace {
+  int64_t greatest_x_per_row, sum_exp_d_per_row, greatest_x_part, sum_exp_d_part;
   explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     greatest_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_exp_d_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     greatest_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     sum_exp_d_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -245,7 +244,7 @@ int launch_log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
     return 0;
   }
   const LogSoftmaxWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) log_softmax<T>(x, y, rows, N, space, memory.data);
   return memory.status;
 }
@@ -255,7 +254,7 @@ template <class T>
 int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
-  return LogSoftmaxWorkspace<T>(rows, N).bytes;
+  return bytes_of(LogSoftmaxWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

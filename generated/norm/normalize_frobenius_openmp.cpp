@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_frobenius_openmp.cpp"
@@ -50,13 +50,12 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeFrobeniusWorkspace {
-  int64_t sum_x_squared_parts, bytes = 0;
+struct NormalizeFrobeniusWorkspace : Workspace {
+  int64_t sum_x_squared_parts;
   explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
     (void)M;
     (void)N;
     sum_x_squared_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -115,7 +114,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   const Array arrays[] = {{1, x, {M, N}}, {2, frobenius, {}}, {3, y, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
   const NormalizeFrobeniusWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) normalize_frobenius<T>(x, frobenius, y, M, N, space, memory.data);
   return memory.status;
 }
@@ -124,7 +123,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
 template <class T>
 int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  return NormalizeFrobeniusWorkspace<T>(M, N).bytes;
+  return bytes_of(NormalizeFrobeniusWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -20,7 +20,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_openmp.cpp"
@@ -84,13 +84,12 @@ void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeL1Workspace {
-  int64_t sum_abs_x_per_row, sum_abs_x_part, bytes = 0;
+struct NormalizeL1Workspace : Workspace {
+  int64_t sum_abs_x_per_row, sum_abs_x_part;
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_abs_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -211,13 +210,12 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeL2Workspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
+struct NormalizeL2Workspace : Workspace {
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -339,13 +337,12 @@ void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeLargestWorkspace {
-  int64_t greatest_abs_x_per_row, greatest_abs_x_part, bytes = 0;
+struct NormalizeLargestWorkspace : Workspace {
+  int64_t greatest_abs_x_per_row, greatest_abs_x_part;
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     greatest_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     greatest_abs_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -446,7 +443,7 @@ int launch_normalize(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
     return 0;
   }
   const Space space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) run(x, y, rows, N, space, memory.data);
   return memory.status;
 }
@@ -456,7 +453,7 @@ template <class Space>
 int64_t workspace_of_normalize(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
-  return Space(rows, N).bytes;
+  return bytes_of(Space(rows, N));
 }
 
 }  // namespace KGEN_SET

@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_openmp.cpp"
@@ -75,13 +75,12 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RmsNormWorkspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
+struct RmsNormWorkspace : Workspace {
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   explicit RmsNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -190,7 +189,7 @@ int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
     return 0;
   }
   const RmsNormWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) rms_norm<T>(x, gamma, y, rows, N, space, memory.data);
   return memory.status;
 }
@@ -200,7 +199,7 @@ template <class T>
 int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
-  return RmsNormWorkspace<T>(rows, N).bytes;
+  return bytes_of(RmsNormWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_backward_openmp.cpp"
@@ -76,13 +76,12 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct SoftmaxBackwardWorkspace {
-  int64_t sum_d_y_y_per_row, sum_d_y_y_part, bytes = 0;
+struct SoftmaxBackwardWorkspace : Workspace {
+  int64_t sum_d_y_y_per_row, sum_d_y_y_part;
   explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_d_y_y_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_d_y_y_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -190,7 +189,7 @@ int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
     return 0;
   }
   const SoftmaxBackwardWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
   return memory.status;
 }
@@ -200,7 +199,7 @@ template <class T>
 int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
   if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
-  return SoftmaxBackwardWorkspace<T>(rows, N).bytes;
+  return bytes_of(SoftmaxBackwardWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

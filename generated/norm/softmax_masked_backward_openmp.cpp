@@ -21,7 +21,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_backward_openmp.cpp"
@@ -138,13 +138,12 @@ void softmax_masked_backward_short(const int32_t* length, const Stored<T>* y, co
 }
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxMaskedBackwardWorkspace {
-  int64_t sum_d_y_y_per_b_h_q, sum_d_y_y_part, bytes = 0;
+struct SoftmaxMaskedBackwardWorkspace : Workspace {
+  int64_t sum_d_y_y_per_b_h_q, sum_d_y_y_part;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, B * H * Q)), ceil_div(K, 16384)));
     sum_d_y_y_per_b_h_q = reserve(bytes, B * H * Q, 4);
     sum_d_y_y_part = reserve(bytes, K_shares * B * H * Q, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -300,7 +299,7 @@ int launch_softmax_masked_backward(const int32_t* length, const Stored<T>* y, co
     return 0;
   }
   const SoftmaxMaskedBackwardWorkspace space(B, H, Q, K);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) softmax_masked_backward<T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data);
   return memory.status;
 }
@@ -309,7 +308,7 @@ int launch_softmax_masked_backward(const int32_t* length, const Stored<T>* y, co
 int64_t workspace_of_softmax_masked_backward(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{5, B}, {6, H}, {7, Q}, {8, K}})) return -status;
   if (B == 0 || H == 0 || Q == 0 || K == 0 || (Q <= 15 && K <= 15) || (K <= 15 && K <= Q)) return 0;
-  return SoftmaxMaskedBackwardWorkspace(B, H, Q, K).bytes;
+  return bytes_of(SoftmaxMaskedBackwardWorkspace(B, H, Q, K));
 }
 
 }  // namespace KGEN_SET

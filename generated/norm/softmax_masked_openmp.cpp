@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_openmp.cpp"
@@ -146,13 +146,11 @@ void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* 
 }
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxMaskedWorkspace {
-  int64_t e, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct SoftmaxMaskedWorkspace : Workspace {
+  int64_t e;
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     e = reserve(thread_bytes, K, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B, H, Q});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -161,7 +159,7 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
                     int64_t K, const SoftmaxMaskedWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, H, Q, K) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
@@ -230,7 +228,7 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
     return 0;
   }
   const SoftmaxMaskedWorkspace space(B, H, Q, K);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) softmax_masked<T>(x, length, y, B, H, Q, K, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -239,7 +237,7 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
 int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return -status;
   if (B == 0 || H == 0 || Q == 0 || K == 0 || (Q <= 15 && K <= 15) || (K <= 15 && K <= Q)) return 0;
-  return bytes_of_team(SoftmaxMaskedWorkspace(B, H, Q, K));
+  return bytes_of(SoftmaxMaskedWorkspace(B, H, Q, K));
 }
 
 }  // namespace KGEN_SET

@@ -17,7 +17,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_backward_openmp.cpp"
@@ -89,13 +89,11 @@ void cross_entropy_backward_short(const Stored<T>* score, const int32_t* target,
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct CrossEntropyBackwardWorkspace {
-  int64_t exp_score, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct CrossEntropyBackwardWorkspace : Workspace {
+  int64_t exp_score;
   explicit CrossEntropyBackwardWorkspace(int64_t B, int64_t V) {
     exp_score = reserve(thread_bytes, V, kBytes<S>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -106,7 +104,7 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
                             int64_t threads) {
   const bool around_caches = B * V * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, V) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     S* const exp_score = reinterpret_cast<S*>(mine + space.exp_score);
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
@@ -209,7 +207,7 @@ int launch_cross_entropy_backward(const Stored<T>* score, const int32_t* target,
     return 0;
   }
   const CrossEntropyBackwardWorkspace<S, T> space(B, V);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     cross_entropy_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
                                  memory.threads);
@@ -221,7 +219,7 @@ template <class S, class T>
 int64_t workspace_of_cross_entropy_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
   if (B == 0 || V == 0 || (V <= 15 && V <= B)) return 0;
-  return bytes_of_team(CrossEntropyBackwardWorkspace<S, T>(B, V));
+  return bytes_of(CrossEntropyBackwardWorkspace<S, T>(B, V));
 }
 
 }  // namespace KGEN_SET

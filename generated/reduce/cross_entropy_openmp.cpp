@@ -16,7 +16,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_openmp.cpp"
@@ -50,13 +50,12 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct CrossEntropyWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
+struct CrossEntropyWorkspace : Workspace {
+  int64_t sum_loss_parts;
   explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
     (void)B;
     (void)V;
     sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -123,7 +122,7 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
   const CrossEntropyWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) cross_entropy<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
   return memory.status;
 }
@@ -132,7 +131,7 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
 template <class S, class T>
 int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return CrossEntropyWorkspace<S, T>(B, V).bytes;
+  return bytes_of(CrossEntropyWorkspace<S, T>(B, V));
 }
 
 }  // namespace KGEN_SET

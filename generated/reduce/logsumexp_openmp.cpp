@@ -19,7 +19,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "logsumexp_openmp.cpp"
@@ -78,13 +78,12 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LogsumexpWorkspace {
-  int64_t m_part, sum_exp_x_part, bytes = 0;
+struct LogsumexpWorkspace : Workspace {
+  int64_t m_part, sum_exp_x_part;
   explicit LogsumexpWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     m_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_exp_x_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -202,7 +201,7 @@ int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, voi
     return 0;
   }
   const LogsumexpWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) logsumexp<T>(x, y, M, N, space, memory.data);
   return memory.status;
 }
@@ -212,7 +211,7 @@ template <class T>
 int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || (N <= 15 && N <= M)) return 0;
-  return LogsumexpWorkspace<T>(M, N).bytes;
+  return bytes_of(LogsumexpWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

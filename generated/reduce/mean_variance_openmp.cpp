@@ -18,7 +18,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mean_variance_openmp.cpp"
@@ -77,14 +77,13 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct MeanVarianceWorkspace {
-  int64_t sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
+struct MeanVarianceWorkspace : Workspace {
+  int64_t sum_x_part, sum_d_squared_part, count_before_part;
   explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
     sum_d_squared_part = reserve(bytes, N_shares * M, kBytes<S>);
     count_before_part = reserve(bytes, N_shares * M, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -223,7 +222,7 @@ int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64
     return 0;
   }
   const MeanVarianceWorkspace<S, T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) mean_variance<S, T>(x, row_mean, row_variance, M, N, space, memory.data);
   return memory.status;
 }
@@ -233,7 +232,7 @@ template <class S, class T>
 int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
   if (M == 0 || (N <= 15 && N <= M)) return 0;
-  return MeanVarianceWorkspace<S, T>(M, N).bytes;
+  return bytes_of(MeanVarianceWorkspace<S, T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -17,7 +17,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "row_sum_openmp.cpp"
@@ -67,12 +67,11 @@ void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct RowSumWorkspace {
-  int64_t sum_x_part, bytes = 0;
+struct RowSumWorkspace : Workspace {
+  int64_t sum_x_part;
   explicit RowSumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -153,7 +152,7 @@ int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* wor
     return 0;
   }
   const RowSumWorkspace<S, T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) row_sum<S, T>(x, total, M, N, space, memory.data);
   return memory.status;
 }
@@ -163,7 +162,7 @@ template <class S, class T>
 int64_t workspace_of_row_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || (N <= 15 && N <= M)) return 0;
-  return RowSumWorkspace<S, T>(M, N).bytes;
+  return bytes_of(RowSumWorkspace<S, T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "cumsum_columns_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_backward_openmp.cpp"
@@ -52,14 +52,13 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CumsumColumnsBackwardWorkspace {
-  int64_t share_total_d_y, share_start_from_end, bytes = 0;
+struct CumsumColumnsBackwardWorkspace : Workspace {
+  int64_t share_total_d_y, share_start_from_end;
   explicit CumsumColumnsBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
     share_total_d_y = reserve(bytes, M_shares * N, kBytes<T>);
     share_start_from_end = reserve(bytes, M_shares * N, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -170,7 +169,7 @@ int launch_cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, v
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const CumsumColumnsBackwardWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) cumsum_columns_backward<T>(d_y, d_x, M, N, space, memory.data);
   return memory.status;
 }
@@ -180,7 +179,7 @@ template <class T>
 int64_t workspace_of_cumsum_columns_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return CumsumColumnsBackwardWorkspace<T>(M, N).bytes;
+  return bytes_of(CumsumColumnsBackwardWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

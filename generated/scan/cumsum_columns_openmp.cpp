@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
@@ -61,14 +61,13 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CumsumColumnsWorkspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct CumsumColumnsWorkspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
     share_total_x = reserve(bytes, M_shares * N, kBytes<T>);
     share_start = reserve(bytes, M_shares * N, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -168,14 +167,13 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, const CumsumColumnsW
 }
 
 // Where the intermediates lie in the workspace.
-struct CumsumColumnsI32Workspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct CumsumColumnsI32Workspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
     share_total_x = reserve(bytes, M_shares * N, 8);
     share_start = reserve(bytes, M_shares * N, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -268,7 +266,7 @@ int launch_cumsum_columns(const T* x, T* y, int64_t M, int64_t N, void* workspac
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const Space space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) run(x, y, M, N, space, memory.data);
   return memory.status;
 }
@@ -278,7 +276,7 @@ template <class Space>
 int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return Space(M, N).bytes;
+  return bytes_of(Space(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_openmp.cpp"
@@ -91,14 +91,13 @@ void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CumsumWorkspace {
-  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
+struct CumsumWorkspace : Workspace {
+  int64_t share_total_x, share_start_from_end, share_start;
   explicit CumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
     share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
     share_start = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -222,14 +221,13 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
 }
 
 // Where the intermediates lie in the workspace.
-struct CumsumI32Workspace {
-  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
+struct CumsumI32Workspace : Workspace {
+  int64_t share_total_x, share_start_from_end, share_start;
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
     share_start_from_end = reserve(bytes, N_shares * M, 8);
     share_start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -330,7 +328,7 @@ int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
     return 0;
   }
   const Space space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) run(x, inclusive, exclusive, reverse, M, N, space, memory.data);
   return memory.status;
 }
@@ -340,7 +338,7 @@ template <class Space>
 int64_t workspace_of_cumsum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
   if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
-  return Space(M, N).bytes;
+  return bytes_of(Space(M, N));
 }
 
 }  // namespace KGEN_SET

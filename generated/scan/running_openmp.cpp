@@ -21,7 +21,7 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "running_openmp.cpp"
@@ -122,13 +122,12 @@ void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RunningCumsumWorkspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct RunningCumsumWorkspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
     share_start = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -209,13 +208,12 @@ void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumI32Workspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct RunningCumsumI32Workspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
     share_start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -443,13 +441,12 @@ void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RunningCumsumReverseWorkspace {
-  int64_t share_total_x, share_start_from_end, bytes = 0;
+struct RunningCumsumReverseWorkspace : Workspace {
+  int64_t share_total_x, share_start_from_end;
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
     share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -532,13 +529,12 @@ void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, i
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumReverseI32Workspace {
-  int64_t share_total_x, share_start_from_end, bytes = 0;
+struct RunningCumsumReverseI32Workspace : Workspace {
+  int64_t share_total_x, share_start_from_end;
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
     share_start_from_end = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -766,13 +762,12 @@ void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumprodF32Workspace {
-  int64_t share_factor_x, share_start, bytes = 0;
+struct RunningCumprodF32Workspace : Workspace {
+  int64_t share_factor_x, share_start;
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_factor_x = reserve(bytes, N_shares * M, 8);
     share_start = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1123,13 +1118,12 @@ void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int6
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumprodReverseF32Workspace {
-  int64_t share_factor_x, share_start_from_end, bytes = 0;
+struct RunningCumprodReverseF32Workspace : Workspace {
+  int64_t share_factor_x, share_start_from_end;
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_factor_x = reserve(bytes, N_shares * M, 8);
     share_start_from_end = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1563,13 +1557,12 @@ void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCummaxI32Workspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct RunningCummaxI32Workspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 4);
     share_start = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1642,7 +1635,7 @@ int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* work
     return 0;
   }
   const Space space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) run(x, y, M, N, space, memory.data);
   return memory.status;
 }
@@ -1663,7 +1656,7 @@ template <class Space>
 int64_t workspace_of_running(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
-  return Space(M, N).bytes;
+  return bytes_of(Space(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -14,7 +14,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 84, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 85, KGEN_OTHER_REVISION);
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "coo_matmul_openmp.cpp"
@@ -40,8 +40,8 @@ namespace KGEN_SET {
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct CooMatmulWorkspace {
-  int64_t sum_a_x, sum_a_x_per_m_n, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct CooMatmulWorkspace : Workspace {
+  int64_t sum_a_x, sum_a_x_per_m_n;
   explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
     (void)S;
     (void)M;
@@ -49,9 +49,7 @@ struct CooMatmulWorkspace {
     (void)N;
     sum_a_x = reserve(thread_bytes, 64 * 2048, 4);
     sum_a_x_per_m_n = reserve(thread_bytes, 64, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -60,7 +58,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 int64_t threads) {
   if (N >= 16) {
     in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const sum_a_x = reinterpret_cast<float*>(mine + space.sum_a_x);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
@@ -128,7 +126,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
     });
   } else {
     in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const sum_a_x_per_m_n = reinterpret_cast<float*>(mine + space.sum_a_x_per_m_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
@@ -186,7 +184,7 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
   }
   if (M == 0 || N == 0) return 0;
   const CooMatmulWorkspace space(S, M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) coo_matmul(row, col, a, x, z, S, M, K, N, space, memory.data, memory.threads);
   return memory.status;
 }
@@ -195,7 +193,7 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
 int64_t workspace_of_coo_matmul(int64_t S, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(CooMatmulWorkspace(S, M, K, N));
+  return bytes_of(CooMatmulWorkspace(S, M, K, N));
 }
 
 }  // namespace KGEN_SET

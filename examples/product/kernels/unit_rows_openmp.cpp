@@ -306,6 +306,14 @@ inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintp
   return 0;
 }
 
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 constexpr int64_t kLineBytes = 64;  // of a cache
 
 // Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
@@ -318,18 +326,42 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   return start;
 }
 
+// What all threads of a call share, and behind it what each has of its own.
+struct Workspace {
+  int64_t bytes = 0, thread_bytes = 0, most_threads = 1;
+};
+
+// With those before its first line, for memory may begin anywhere.
+inline int64_t bytes_of(const Workspace& space, int64_t threads) {
+  int64_t of_threads = 0, all = 0;
+  if (__builtin_mul_overflow(space.thread_bytes, threads, &of_threads) ||
+      __builtin_add_overflow(space.bytes + kLineBytes, of_threads, &all))
+    return INT64_MAX / 2;
+  return all;
+}
+inline int64_t bytes_of(const Workspace& space) { return bytes_of(space, space.most_threads); }
+
 // The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
 inline char* next_line(void* memory) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
-// Memory for intermediates: the caller's, or its own.
+// How many threads so many bytes are enough for.
+inline int64_t threads_within(int64_t bytes, const Workspace& space) {
+  const int64_t most = space.most_threads == 1 ? 1 : smaller(space.most_threads, thread_count());
+  if (space.thread_bytes == 0) return most;
+  if (bytes < space.bytes) return 1;
+  return larger(int64_t(1), smaller(most, (bytes - space.bytes - kLineBytes) / space.thread_bytes));
+}
+// Memory for intermediates: the caller's, or its own. Where the caller's is less than all, fewer threads run.
 class Memory {
  public:
   template <class A, size_t Count>
-  Memory(void* workspace, int64_t given, int64_t needed, const A (&arrays)[Count])
-      : status(check_workspace(workspace, given, needed, 1, arrays)) {
+  Memory(void* workspace, int64_t given, const Workspace& space, const A (&arrays)[Count])
+      : threads(threads_within(workspace == nullptr ? INT64_MAX : given, space)) {
+    const int64_t needed = bytes_of(space, threads);
+    status = check_workspace(workspace, given, needed, 1, arrays);
     if (workspace == nullptr) own_ = std::malloc(size_t(needed));
     if (workspace == nullptr && own_ == nullptr) status = status_of(KGEN_NO_MEMORY);
     if (status == 0) data = next_line(own_ != nullptr ? own_ : workspace);
@@ -338,7 +370,8 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory() { std::free(own_); }
 
-  int status;
+  const int64_t threads;
+  int status = 0;
   char* data = nullptr;
 
  private:
@@ -1160,13 +1193,12 @@ void unit_rows_short(const T* x, T* y, int64_t rows, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct UnitRowsWorkspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
+struct UnitRowsWorkspace : Workspace {
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   explicit UnitRowsWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<T>);
     sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1269,7 +1301,7 @@ int launch_unit_rows(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
     return 0;
   }
   const UnitRowsWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) unit_rows<T>(x, y, rows, N, space, memory.data);
   return memory.status;
 }
@@ -1279,7 +1311,7 @@ template <class T>
 int64_t workspace_of_unit_rows(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
   if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
-  return UnitRowsWorkspace<T>(rows, N).bytes;
+  return bytes_of(UnitRowsWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

@@ -266,9 +266,8 @@ private:
     if (made.workspace) {
       const std::string sizes = size_arguments_text(function(i));
       text += "const " + names.space(made.name) + " space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
-      text += "const " + spelling_.helper(made.has_team ? "TeamMemory" : "Memory") +
-              " memory(workspace, workspace_bytes, " + (made.has_team ? "space" : "space.bytes") + ", arrays" +
-              (cuda_ ? ", queue" : "") + ");\n";
+      text += "const " + spelling_.helper("Memory") + " memory(workspace, workspace_bytes, " +
+              (cuda_ ? "space.bytes, arrays, queue" : "space, arrays") + ");\n";
     }
     const std::string passed = "(" +
                                join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
@@ -321,9 +320,9 @@ private:
   }
 
   std::string bytes_text(const Made &made, const std::string &space) {
-    if (made.has_team)
-      return spelling_.helper("bytes_of_team") + "(" + space + ")";
-    return made.workspace ? space + ".bytes" : "0";
+    if (!made.workspace)
+      return "0";
+    return cuda_ ? space + ".bytes" : spelling_.helper("bytes_of") + "(" + space + ")";
   }
 
   // What one template takes and its callers pass: types that must be named, and functions.

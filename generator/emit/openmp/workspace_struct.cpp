@@ -8,22 +8,15 @@
 
 namespace kgen {
 
-void WorkspaceStruct::reserve(const std::string &total, const std::string &field, const std::string &count,
-                              const std::string &bytes) {
-  fields_.push_back(field);
-  body_ += field + " = " + printer_.spelling.helper("reserve") + "(" + total + ", " + count + ", " + bytes + ");\n";
-}
-
 void WorkspaceStruct::add(const std::string &field, const std::string &count, const std::string &bytes,
                           bool per_thread) {
-  reserve(per_thread ? "thread_bytes" : "bytes", field, count, bytes);
+  fields_.push_back(field);
+  body_ += field + " = " + printer_.spelling.helper("reserve") + "(" + (per_thread ? "thread_bytes, " : "bytes, ") +
+           count + ", " + bytes + ");\n";
 }
 
 void WorkspaceStruct::add_team(const std::vector<std::vector<std::string>> &items) {
-  has_team_ = true;
-  reserve("bytes", "threads", "1", "thread_bytes"); // the first thread's; those of others follow
   body_ += "most_threads = " + most_threads(items) + ";\n";
-  fields_.emplace_back("most_threads");
 }
 
 // How many threads find work in the phases where each has memory of its own.
@@ -50,10 +43,9 @@ std::string WorkspaceStruct::unused_sizes(const std::string &body) const {
 
 std::string WorkspaceStruct::text(const std::string &kernel) const {
   const std::string all = derived_declarations(printer_, body_) + body_;
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(kernel) + "Workspace {\nint64_t " +
-         join(fields_, ", ") + ", " + (has_team_ ? "thread_bytes = 0, " : "") + "bytes = 0;\nexplicit " +
-         camel(kernel) + "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
-         "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
+  return "// Where the intermediates lie in the workspace.\nstruct " + camel(kernel) + "Workspace : " +
+         printer_.spelling.helper("Workspace") + " {\nint64_t " + join(fields_, ", ") + ";\nexplicit " + camel(kernel) +
+         "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all + "}\n};\n";
 }
 
 } // namespace kgen

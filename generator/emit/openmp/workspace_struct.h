@@ -22,13 +22,11 @@ public:
   std::string text(const std::string &kernel) const;
 
 private:
-  void reserve(const std::string &total, const std::string &field, const std::string &count, const std::string &bytes);
   std::string most_threads(const std::vector<std::vector<std::string>> &items) const;
   std::string unused_sizes(const std::string &body) const;
 
   const Function &function_;
   Printer &printer_;
-  bool has_team_ = false;
   std::vector<std::string> fields_;
   std::string body_;
 };
