@@ -117,9 +117,9 @@ private:
     if (used.empty() && nests.empty())
       return;
     const std::string mine = names_.claim("mine");
-    printer_.lines.add("char* const " + mine + " = " +
-                       (in_team ? spelling().helper("memory_of_thread") + "(space, workspace);"
-                                : "workspace + space.bytes;"));
+    printer_.lines.add(
+        "char* const " + mine + " = " +
+        (in_team ? spelling().helper("memory_of_thread") + "(space, workspace);" : "workspace + space.bytes;"));
     for (const Buffer *b : used)
       printer_.lines.add(pointer(*b, mine));
     for (const PlanNode *nest : nests) {

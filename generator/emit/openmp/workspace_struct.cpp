@@ -43,9 +43,10 @@ std::string WorkspaceStruct::unused_sizes(const std::string &body) const {
 
 std::string WorkspaceStruct::text(const std::string &kernel) const {
   const std::string all = derived_declarations(printer_, body_) + body_;
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(kernel) + "Workspace : " +
-         printer_.spelling.helper("Workspace") + " {\nint64_t " + join(fields_, ", ") + ";\nexplicit " + camel(kernel) +
-         "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all + "}\n};\n";
+  return "// Where the intermediates lie in the workspace.\nstruct " + camel(kernel) +
+         "Workspace : " + printer_.spelling.helper("Workspace") + " {\nint64_t " + join(fields_, ", ") +
+         ";\nexplicit " + camel(kernel) + "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) +
+         all + "}\n};\n";
 }
 
 } // namespace kgen
