@@ -2,8 +2,7 @@
 //
 // conv2d: y[b, o, p, q] = bias[o] + sum of x[b, c, 2p + i - 1, 2q + j - 1] * w[o, c, i, j]
 //
-// Plan: threads share tiles of O x B*P*Q, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of O x B*P*Q, folded in registers from panels of both sides, packed once.
 // Bytes that conv2d must move: 4 * O + 36 * O * C + 4 * C * W * H * B read, 4 * O * B * Q * P written.
 // Operations: 9 * O * C * B * Q * P + O * B * Q * P + 3 * Q + 3 * P of add; 3 * Q + 3 * P of sub; 9 * O * C *
 //   B * Q * P + Q + P of mul.

@@ -3,7 +3,7 @@
 // giou_loss_conditional_backward: The gradient of giou_loss_conditional by pred and target, given that of
 // giou and loss
 //
-// Phase 1 of giou_loss_conditional_backward_f32: chunks of B*N are folded at once, then combined in order,
+// Phase 1 of giou_loss_conditional_backward_f32: threads fold chunks of B*N, which are combined in order,
 //   neighbours along B*N.
 // Phase 2: threads share B*N, neighbours along B*N.
 // Bytes that giou_loss_conditional_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.

@@ -3,7 +3,7 @@
 // giou_loss_conditional: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over the
 // valid boxes, 0 of none
 //
-// Plan of giou_loss_conditional_f32: chunks of B*N are folded at once, then combined by the last block, in
+// Plan of giou_loss_conditional_f32: blocks fold chunks of B*N, which are combined by the last block, in
 //   order, neighbours along B*N.
 // Bytes that giou_loss_conditional_f32 must move: 32 * N * B read, 5 * N * B + 4 written.
 // Operations: 3 * N * B of add; 12 * N * B of sub; 4 * N * B each of mul, min; 2 * N * B + 1 of div; 10 * N *

@@ -3,7 +3,7 @@
 // giou_loss_conditional: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over the
 // valid boxes, 0 of none
 //
-// Phase 1 of giou_loss_conditional_f32: chunks of B*N are folded at once, then combined in order, neighbours
+// Phase 1 of giou_loss_conditional_f32: threads fold chunks of B*N, which are combined in order, neighbours
 //   along B*N.
 // Phase 2: one thread computes loss.
 // Bytes that giou_loss_conditional_f32 must move: 32 * N * B read, 5 * N * B + 4 written.

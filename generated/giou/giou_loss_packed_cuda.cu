@@ -3,7 +3,7 @@
 // giou_loss_packed: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over all
 // targets, 0 where there are none
 //
-// Plan of giou_loss_packed_f32: chunks of B are folded at once, then combined by the last block, in order,
+// Plan of giou_loss_packed_f32: blocks fold chunks of B, which are combined by the last block, in order,
 //   neighbours along N.
 // Bytes that giou_loss_packed_f32 must move: 16 * N + 16 * P * B read, 4 * N + 4 written.
 // Operations: 2 * N + B of add; 12 * N of sub; 4 * N each of mul, min; 2 * N + 1 of div; 10 * N + 1 of max.

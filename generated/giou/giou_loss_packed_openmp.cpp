@@ -3,8 +3,7 @@
 // giou_loss_packed: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over all
 // targets, 0 where there are none
 //
-// Phase 1 of giou_loss_packed_f32: chunks of B are folded at once, then combined in order, neighbours along
-//   N.
+// Phase 1 of giou_loss_packed_f32: threads fold chunks of B, which are combined in order, neighbours along N.
 // Phase 2: one thread computes loss.
 // Bytes that giou_loss_packed_f32 must move: 16 * N + 16 * P * B read, 4 * N + 4 written.
 // Operations: 2 * N + B of add; 12 * N of sub; 4 * N each of mul, min; 2 * N + 1 of div; 10 * N + 1 of max.

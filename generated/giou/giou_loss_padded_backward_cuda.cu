@@ -2,8 +2,8 @@
 //
 // giou_loss_padded_backward: The gradient of giou_loss_padded by pred and target, given that of giou and loss
 //
-// Phase 1 of giou_loss_padded_backward_f32: chunks of B*N are folded at once, then combined by the last
-//   block, in order, neighbours along B*N.
+// Phase 1 of giou_loss_padded_backward_f32: blocks fold chunks of B*N, which are combined by the last block,
+//   in order, neighbours along B*N.
 // Phase 2: a thread for each of B*N, neighbours along B*N.
 // Bytes that giou_loss_padded_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
 // Operations: 15 * N * B of add; 17 * N * B of sub; 54 * N * B of mul; 10 * N * B of div; 9 * N * B of neg; 4

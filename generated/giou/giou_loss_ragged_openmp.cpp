@@ -3,8 +3,7 @@
 // giou_loss_ragged: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou, 0 of none;
 // picture_loss = by picture
 //
-// Phase 1 of giou_loss_ragged_f32: chunks of B are folded at once, then combined in order, neighbours along
-//   N.
+// Phase 1 of giou_loss_ragged_f32: threads fold chunks of B, which are combined in order, neighbours along N.
 // Phase 2: one thread computes loss.
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 // Operations: 3 * N + B of add; 13 * N of sub; 4 * N each of mul, min; 2 * N + B + 1 of div; 10 * N + B + 1

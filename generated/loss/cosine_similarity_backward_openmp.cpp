@@ -12,8 +12,7 @@
 // Bytes that cosine_similarity_backward_f32 must move: 8 * M + 8 * M * N read, 8 * M * N written.
 // Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; 2 * M + 4 * M * N of div; M each of neg, max; 2 * M
 //   of sqrt.
-// Where N <= 15 && N <= M: cosine_similarity_backward_short takes neighbouring rows side by side, as such a
-//   row fills no vector.
+// Where N <= 15 && N <= M: cosine_similarity_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: cosine_similarity_backward_in_part does one step after the other.
 
 #include "cosine_similarity_backward.h"

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_y_part, sum_x_squared_part, sum_y_squared_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 // Operations: 3 * N * M of add; 3 * N * M + M of mul; M each of div, max; 2 * M of sqrt.
-// Where N <= 15 && N <= M: cosine_similarity_short takes neighbouring rows side by side, as such a row fills
-//   no vector.
+// Where N <= 15 && N <= M: cosine_similarity_short takes rows side by side, as one fills no vector.
 
 #include "cosine_similarity.h"
 

@@ -6,8 +6,7 @@
 // Kept by each worker: chosen_difference_margin.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
-// Where V <= 15 && V <= B: hinge_loss_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where V <= 15 && V <= B: hinge_loss_backward_short takes rows side by side, as one fills no vector.
 
 #include "hinge_loss_backward.h"
 

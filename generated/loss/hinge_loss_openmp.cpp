@@ -3,7 +3,7 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Phase 1 of hinge_loss_f32_f32: chunks of B are folded at once, then combined in order, neighbours along B.
+// Phase 1 of hinge_loss_f32_f32: threads fold chunks of B, which are combined in order, neighbours along B.
 // Phase 2: one thread computes mean_loss.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 // Operations: B + 2 * B * V of add; B * V of sub; 1 of div; B * V + 1 of max.

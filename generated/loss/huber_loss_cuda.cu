@@ -3,7 +3,7 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Plan of huber_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
+// Plan of huber_loss_f32_f32: blocks fold chunks of N, which are combined by the last block, in order,
 //   neighbours along N.
 // Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
 // Operations: N each of add, abs; 2 * N each of sub, mul; N + 2 of div; 1 of max.

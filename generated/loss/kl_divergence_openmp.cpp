@@ -3,7 +3,7 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of kl_divergence_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
+// Phase 1 of kl_divergence_f32_f32: threads fold chunks of B, which are combined in order, neighbours along
 //   V.
 // Phase 2: one thread computes mean_loss.
 // Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.

@@ -2,7 +2,7 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Plan of mse_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
+// Plan of mse_loss_f32_f32: blocks fold chunks of N, which are combined by the last block, in order,
 //   neighbours along N.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 // Operations: N each of add, sub, mul; 1 each of div, max.

@@ -2,7 +2,7 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Phase 1 of mse_loss_f32_f32: chunks of N are folded at once, then combined in order, neighbours along N.
+// Phase 1 of mse_loss_f32_f32: threads fold chunks of N, which are combined in order, neighbours along N.
 // Phase 2: one thread computes loss.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 // Operations: N each of add, sub, mul; 1 each of div, max.

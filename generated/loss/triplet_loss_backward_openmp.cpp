@@ -7,8 +7,7 @@
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
 // Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
 //   B * D of neg; 1 of max; 2 * B of sqrt.
-// Where D <= 15 && D <= B: triplet_loss_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where D <= 15 && D <= B: triplet_loss_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: triplet_loss_backward_in_part does one step after the other.
 
 #include "triplet_loss_backward.h"

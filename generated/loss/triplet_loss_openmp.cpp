@@ -3,8 +3,7 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of triplet_loss_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
-//   D.
+// Phase 1 of triplet_loss_f32_f32: threads fold chunks of B, which are combined in order, neighbours along D.
 // Phase 2: one thread computes mean_loss.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 // Operations: 2 * D * B + 2 * B of add; 2 * D * B + B of sub; 2 * D * B of mul; 1 of div; B + 1 of max; 2 * B

@@ -2,8 +2,8 @@
 //
 // bilinear: z[m, n] = x[m]^T @ w[n] @ y[m]
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once, where
+//   size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along L, unless size(M) >= 32.
 // Bytes that bilinear must move: 4 * L * M + 4 * L * K * N + 4 * M * K read, 4 * M * N written.
 // Operations: L * M * K * N of add; 2 * L * M * K * N of mul.

@@ -2,17 +2,13 @@
 //
 // gated_mlp_backward: The gradient of gated_mlp by x, gate, up and down, given that of z
 //
-// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 3: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
 // Phase 4: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
 // Phase 5: one thread computes d_x, where there are several H_shares.
 // Phase 6: threads share M, K, neighbours along H, unless there are several H_shares.
-// Phase 7: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 7: threads share tiles of H x N, folded in registers from panels of both sides, packed once.
 // Phase 8: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
 // Phase 9: one thread computes d_gate, d_up, where there are several M_shares.
 // Phase 10: threads share H, K, neighbours along H, unless there are several M_shares.

@@ -2,12 +2,9 @@
 //
 // gated_mlp: z = (silu(x @ gate) * (x @ up)) @ down
 //
-// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 3: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: hidden, v.
 // Bytes that gated_mlp must move: 4 * N * H + 8 * H * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * H * M + 2 * H * K * M of add; N * H * M + 2 * H * K * M + 2 * H * M of mul; H * M of

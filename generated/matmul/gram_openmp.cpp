@@ -2,8 +2,8 @@
 //
 // gram: z = x @ x^T
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once, where
+//   size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that gram must move: 4 * K * M read, 4 * M * M written.
 // Operations: K * M * M each of add, mul.

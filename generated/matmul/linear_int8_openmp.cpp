@@ -2,8 +2,7 @@
 //
 // linear_int8: z = x @ ((w - zero) * scale)^T
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Bytes that linear_int8 must move: 5 * N + N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M of add; N * K of sub; N * K + N * K * M of mul.
 

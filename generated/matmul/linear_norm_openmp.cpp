@@ -2,8 +2,7 @@
 //
 // linear_norm: y = rms_norm(x @ w^T + residual) * gamma
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Phase 2: threads share M, neighbours along N, where size(N) <= 4194304.
 // Phase 3: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
 // Phase 4: one thread computes sum_v_squared, unless size(N) <= 4194304.

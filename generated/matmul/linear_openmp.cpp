@@ -2,8 +2,8 @@
 //
 // linear: z = x @ w^T + bias
 //
-// Plan of linear_f32: threads share tiles of M x N, which are folded in registers, from panels of both sides
-//   that are packed once.
+// Plan of linear_f32: threads share tiles of M x N, folded in registers from panels of both sides, packed
+//   once.
 // Bytes that linear_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M + N * M of add; N * K * M of mul.
 

@@ -2,12 +2,9 @@
 //
 // lora: z = x @ w^T + alpha * (x @ down^T) @ up^T
 //
-// Phase 1: threads share tiles of M x R, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x R, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
+// Phase 3: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: low, sum_x_w.
 // Bytes that lora must move: 4 * R * N + 4 * R * K + 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: R * N * M + R * K * M + N * K * M + N * M each of add, mul.

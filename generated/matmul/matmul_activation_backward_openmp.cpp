@@ -4,10 +4,8 @@
 //
 // Phase 1 of matmul_activation_backward_identity_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share tiles of K x N, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 4: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 3: threads share tiles of K x N, folded in registers from panels of both sides, packed once.
+// Phase 4: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
 // Through the workspace: sum_d_z_slope_x_part.
 // Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K
 //   read, 4 * N + 4 * N * K + 4 * M * K written.

@@ -2,8 +2,8 @@
 //
 // matmul_batched: z[b] = x[b] @ y
 //
-// Plan of matmul_batched_f32: threads share tiles of B*M x N, which are folded in registers, from panels of
-//   both sides that are packed once.
+// Plan of matmul_batched_f32: threads share tiles of B*M x N, folded in registers from panels of both sides,
+//   packed once.
 // Bytes that matmul_batched_f32 must move: 4 * N * K + 4 * K * M * B read, 4 * N * M * B written.
 // Operations: N * K * M * B each of add, mul.
 

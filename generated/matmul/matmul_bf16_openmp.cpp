@@ -2,8 +2,7 @@
 //
 // matmul_bf16: z = activation(x @ y)
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Bytes that matmul_bf16 must move: 2 * N * K + 2 * K * M read, 2 * N * M written.
 // Operations: N * K * M + N * M * max(1, cdiv(K, 1024)) of add; N * K * M of mul.
 

@@ -2,10 +2,8 @@
 //
 // matmul_chain: z = (x @ y) @ w
 //
-// Phase 1: threads share tiles of M x L, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x L, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: xy.
 // Bytes that matmul_chain must move: 4 * N * L + 4 * L * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * L * M + L * K * M each of add, mul.

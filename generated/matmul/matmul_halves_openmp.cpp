@@ -2,8 +2,8 @@
 //
 // matmul_halves: z = x @ y, a quarter a step
 //
-// Plan: threads share tiles of M x N, for each i, j, which are folded in registers, from panels of both sides
-//   that are packed once.
+// Plan: threads share tiles of M x N, for each i, j, folded in registers from panels of both sides, packed
+//   once.
 // Bytes that matmul_halves must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: 4 * K * max(cdiv(N, 2), 1) * max(cdiv(M, 2), 1) each of add, mul.
 

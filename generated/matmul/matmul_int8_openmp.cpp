@@ -2,8 +2,8 @@
 //
 // matmul_int8: z = x @ y in whole numbers
 //
-// Plan: threads share tiles of M x N, four bytes at a time, or pairs, which are folded in registers, from
-//   panels of both sides that are packed once.
+// Plan: threads share tiles of M x N, four bytes at a time, or pairs, folded in registers from panels of both
+//   sides, packed once.
 // Bytes that matmul_int8 must move: N * K + K * M read, 4 * N * M written.
 // Operations: N * K * M + N * M * max(1, cdiv(K, 1024)) of add; N * K * M of mul.
 

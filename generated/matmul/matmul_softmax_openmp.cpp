@@ -2,8 +2,7 @@
 //
 // matmul_softmax: p = softmax(x @ w) over the classes
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Phase 2: threads share M, neighbours along N.
 // Kept by each worker: e.
 // Through the workspace: v.

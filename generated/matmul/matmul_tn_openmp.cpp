@@ -2,8 +2,7 @@
 //
 // matmul_tn: z = x^T @ y
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Bytes that matmul_tn must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M each of add, mul.
 

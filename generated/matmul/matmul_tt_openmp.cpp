@@ -2,8 +2,7 @@
 //
 // matmul_tt: z = x^T @ y^T
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Bytes that matmul_tt must move: 4 * K * N + 4 * K * M read, 4 * N * M written.
 // Operations: K * N * M each of add, mul.
 

@@ -4,17 +4,12 @@
 //
 // Phase 1 of mlp_backward_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 5: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 6: threads share tiles of K x H, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 3: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 4: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 5: threads share tiles of H x N, folded in registers from panels of both sides, packed once.
+// Phase 6: threads share tiles of K x H, folded in registers from panels of both sides, packed once.
 // Phase 7: threads share H, neighbours along H.
-// Phase 8: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 8: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
 // Through the workspace: hidden, d_hidden, together_x_share, sum_d_z_part.
 // Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4 * N +
 //   4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.

@@ -2,11 +2,10 @@
 //
 // mlp: z = gelu(x @ w1 + b1) @ w2 + b2
 //
-// Phase 1 of mlp_f32: threads share tiles of M x H, which are folded in registers, from panels of both sides
-//   that are packed once.
+// Phase 1 of mlp_f32: threads share tiles of M x H, folded in registers from panels of both sides, packed
+//   once.
 // Phase 2: threads share M, H, neighbours along M.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 3: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: hidden, v.
 // Bytes that mlp_f32 must move: 4 * N + 4 * N * H + 4 * H + 4 * H * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * H * M + N * M + H * K * M + 2 * H * M of add; N * H * M + H * K * M + 3 * H * M of mul; H *

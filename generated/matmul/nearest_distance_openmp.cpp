@@ -2,8 +2,7 @@
 //
 // nearest_distance: distance[m] = the least over n of the sum over d of (x[m, d] - centre[n, d])^2
 //
-// Phase 1: threads share tiles of N x M, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of N x M, folded in registers from panels of both sides, packed once.
 // Phase 2: threads share M, neighbours along M.
 // Through the workspace: sum_difference_squared.
 // Bytes that nearest_distance must move: 4 * D * N + 4 * D * M read, 4 * M written.

@@ -2,8 +2,8 @@
 //
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
-// Plan: threads share tiles of M x N, four bytes at a time, or pairs, which are folded in registers, from
-//   panels of both sides that are packed once.
+// Plan: threads share tiles of M x N, four bytes at a time, or pairs, folded in registers from panels of both
+//   sides, packed once.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
 // Operations: N * M * K of add; 2 * N * M + N * M * K of mul.
 

@@ -9,8 +9,7 @@
 // Through the workspace: scale_here, greatest_abs_x_part.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 // Operations: N * M + M each of div, max; N * M each of abs, round.
-// Where N <= 15 && N <= M: quantize_rows_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: quantize_rows_short takes rows side by side, as one fills no vector.
 
 #include "quantize_rows.h"
 

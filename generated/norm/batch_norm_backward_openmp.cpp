@@ -8,10 +8,9 @@
 //   written.
 // Operations: 3 * C + 5 * C * W * H * B of add; 2 * C + C * W * H * B + 1 of sub; 13 * C + 5 * C * W * H * B
 //   + 4 of mul; C + C * W * H * B of div; C of rsqrt.
-// Where H <= 15 && W <= 15: batch_norm_backward_short_and_few takes neighbouring rows side by side, as such a
-//   row fills no vector.
-// Where W <= 15 && W <= H: batch_norm_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where H <= 15 && W <= 15: batch_norm_backward_short_and_few takes rows side by side, as one fills no
+//   vector.
+// Where W <= 15 && W <= H: batch_norm_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: batch_norm_backward_in_part does one step after the other.
 
 #include "batch_norm_backward.h"

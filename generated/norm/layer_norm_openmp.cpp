@@ -9,8 +9,7 @@
 // Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: 3 * N * rows + rows of add; N * rows of sub; 3 * N * rows of mul; rows of rsqrt.
-// Where N <= 15 && N <= rows: layer_norm_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: layer_norm_short takes rows side by side, as one fills no vector.
 
 #include "layer_norm.h"
 

@@ -9,8 +9,7 @@
 // Through the workspace: sum_d_y, sum_d_y_part.
 // Bytes that log_softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub, mul, exp.
-// Where N <= 15 && N <= rows: log_softmax_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where N <= 15 && N <= rows: log_softmax_backward_short takes rows side by side, as one fills no vector.
 
 #include "log_softmax_backward.h"
 

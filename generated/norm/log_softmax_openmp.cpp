@@ -9,8 +9,7 @@
 // Through the workspace: greatest_x, sum_exp_d, greatest_x_part, sum_exp_d_part.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, max, exp; 2 * N * rows of sub; rows of log.
-// Where N <= 15 && N <= rows: log_softmax_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: log_softmax_short takes rows side by side, as one fills no vector.
 
 #include "log_softmax.h"
 

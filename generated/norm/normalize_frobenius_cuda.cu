@@ -2,7 +2,7 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined by the last block, in
+// Phase 1 of normalize_frobenius_f32: blocks fold chunks of M*N, which are combined by the last block, in
 //   order, neighbours along M*N.
 // Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
 // Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.

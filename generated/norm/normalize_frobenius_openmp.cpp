@@ -2,7 +2,7 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined in order, neighbours
+// Phase 1 of normalize_frobenius_f32: threads fold chunks of M*N, which are combined in order, neighbours
 //   along M*N.
 // Phase 2: one thread computes frobenius.
 // Phase 3: threads share M*N, neighbours along M*N.

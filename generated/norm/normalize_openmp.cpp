@@ -9,8 +9,7 @@
 // Through the workspace: sum_abs_x, sum_abs_x_part.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, div, abs; rows of max.
-// Where N <= 15 && N <= rows: normalize_l1_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: normalize_l1_short takes rows side by side, as one fills no vector.
 
 #include "normalize.h"
 

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows + rows of add; 3 * N * rows of mul; rows of rsqrt.
-// Where N <= 15 && N <= rows: rms_norm_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: rms_norm_short takes rows side by side, as one fills no vector.
 
 #include "rms_norm.h"
 

@@ -9,8 +9,7 @@
 // Through the workspace: sum_d_y_y, sum_d_y_y_part.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub; 2 * N * rows of mul.
-// Where N <= 15 && N <= rows: softmax_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where N <= 15 && N <= rows: softmax_backward_short takes rows side by side, as one fills no vector.
 
 #include "softmax_backward.h"
 

@@ -10,10 +10,9 @@
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
 // Operations: K * Q * H * B each of add, sub; 2 * K * Q * H * B of mul.
-// Where Q <= 15 && K <= 15: softmax_masked_backward_short_and_few takes neighbouring rows side by side, as
-//   such a row fills no vector.
-// Where K <= 15 && K <= Q: softmax_masked_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where Q <= 15 && K <= 15: softmax_masked_backward_short_and_few takes rows side by side, as one fills no
+//   vector.
+// Where K <= 15 && K <= Q: softmax_masked_backward_short takes rows side by side, as one fills no vector.
 
 #include "softmax_masked_backward.h"
 

@@ -6,10 +6,8 @@
 // Kept by each worker: e.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
 // Operations: B * K * Q * H each of add, sub, div, max, exp.
-// Where Q <= 15 && K <= 15: softmax_masked_short_and_few takes neighbouring rows side by side, as such a row
-//   fills no vector.
-// Where K <= 15 && K <= Q: softmax_masked_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where Q <= 15 && K <= 15: softmax_masked_short_and_few takes rows side by side, as one fills no vector.
+// Where K <= 15 && K <= Q: softmax_masked_short takes rows side by side, as one fills no vector.
 
 #include "softmax_masked.h"
 

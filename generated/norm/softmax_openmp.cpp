@@ -10,8 +10,7 @@
 // Through the workspace: greatest_x, sum_e, greatest_x_part, sum_e_part.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub, div, max, exp.
-// Where N <= 15 && N <= rows: softmax_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: softmax_short takes rows side by side, as one fills no vector.
 
 #include "softmax.h"
 

@@ -5,7 +5,7 @@
 // Plan of argmax_f32: threads share M, neighbours along N.
 // Bytes that argmax_f32 must move: 4 * N * M read, 12 * M written.
 // Operations: 2 * N * M of max.
-// Where N <= 15 && N <= M: argmax_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: argmax_short takes rows side by side, as one fills no vector.
 
 #include "argmax.h"
 

@@ -6,8 +6,7 @@
 // Kept by each worker: exp_score.
 // Bytes that cross_entropy_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V each of sub, mul, exp; B * V + 1 each of div, max; B of neg.
-// Where V <= 15 && V <= B: cross_entropy_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where V <= 15 && V <= B: cross_entropy_backward_short takes rows side by side, as one fills no vector.
 
 #include "cross_entropy_backward.h"
 

@@ -2,7 +2,7 @@
 //
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
-// Phase 1 of cross_entropy_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
+// Phase 1 of cross_entropy_f32_f32: threads fold chunks of B, which are combined in order, neighbours along
 //   V.
 // Phase 2: one thread computes mean_loss.
 // Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.

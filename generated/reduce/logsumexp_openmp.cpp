@@ -8,8 +8,7 @@
 // Through the workspace: m_part, sum_exp_x_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 // Operations: N * M + M of add; N * M each of sub, max, exp; M each of log, isinf.
-// Where N <= 15 && N <= M: logsumexp_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: logsumexp_short takes rows side by side, as one fills no vector.
 
 #include "logsumexp.h"
 

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 // Operations: 2 * N * M of add; N * M each of sub, mul.
-// Where N <= 15 && N <= M: mean_variance_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: mean_variance_short takes rows side by side, as one fills no vector.
 
 #include "mean_variance.h"
 

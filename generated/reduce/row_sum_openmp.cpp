@@ -9,7 +9,7 @@
 // Through the workspace: sum_x_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 // Operations: N * M of add.
-// Where N <= 15 && N <= M: row_sum_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: row_sum_short takes rows side by side, as one fills no vector.
 
 #include "row_sum.h"
 

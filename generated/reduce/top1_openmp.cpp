@@ -5,7 +5,7 @@
 // Plan of top1_f32: threads share B, neighbours along V.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 // Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
-// Where V <= 15 && V <= B: top1_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where V <= 15 && V <= B: top1_short takes rows side by side, as one fills no vector.
 
 #include "top1.h"
 

@@ -12,8 +12,7 @@
 //   share_start_from_end, share_start_d_inclusive_from_end, share_start.
 // Bytes that cumsum_backward_f32 must move: 12 * N * M read, 4 * N * M written.
 // Operations: 5 * N * M of add.
-// Where N <= 15 && N <= M: cumsum_backward_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: cumsum_backward_short takes rows side by side, as one fills no vector.
 
 #include "cumsum_backward.h"
 

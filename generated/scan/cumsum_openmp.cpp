@@ -8,7 +8,7 @@
 // Through the workspace: share_total_x, share_start_from_end, share_start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 // Operations: 3 * N * M of add.
-// Where N <= 15 && N <= M: cumsum_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: cumsum_short takes rows side by side, as one fills no vector.
 
 #include "cumsum.h"
 

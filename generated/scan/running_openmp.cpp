@@ -10,8 +10,7 @@
 // Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 // Operations: N * M of add.
-// Where N <= 15 && N <= M: running_cumsum_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: running_cumsum_short takes rows side by side, as one fills no vector.
 
 #include "running.h"
 

@@ -37,7 +37,7 @@ TEST_CASE("the head of a file says which function serves which calls and why, an
                                         ".cpp", "// Code", true);
   CHECK(
       has(text,
-          "// Where N <= 15 && N <= M: k_short takes neighbouring rows side by side, as such a row fills no vector."));
+          "// Where N <= 15 && N <= M: k_short takes rows side by side, as one fills no vector."));
   CHECK(has(text, "// Operations: N * M each of add, sub, div, max, exp."));
 }
 

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that unit_rows_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows + rows of add; N * rows each of mul, div; rows of sqrt.
-// Where N <= 15 && N <= rows: unit_rows_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: unit_rows_short takes rows side by side, as one fills no vector.
 
 #include "unit_rows.h"
 

@@ -21,7 +21,7 @@ OpenmpFunctions by_sizes(const std::string &name, const Function &function, cons
     const std::string made_for = &rows == &plans.short_rows.back() ? "_short" : "_short_and_few";
     out.push_back(openmp_function(name + made_for, function, rows.plan, facts, spelling));
     out.back().condition = short_rows_condition(rows, c_name);
-    out.back().why = "takes neighbouring rows side by side, as such a row fills no vector";
+    out.back().why = "takes rows side by side, as one fills no vector";
     out.back().text = "// For " + out.back().condition + ": rows that fill no vector.\n" + out.back().text;
   }
   if (plans.flat_rows) {
