@@ -62,8 +62,7 @@ struct AttentionBackwardWorkspace : Workspace {
   int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
       sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
       sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels;
-  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
     sum_d_o_v = reserve(thread_bytes, S * R, 4);
@@ -316,8 +315,7 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardInPartWorkspace : Workspace {
   int64_t p, sum_p, v_share, s_per_s_r_bh;
-  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
     v_share = reserve(thread_bytes, S * R, 4);
@@ -449,14 +447,14 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace<T, 64> space(B, H, S, D, R);
+      const AttentionBackwardWorkspace<T, 64> space(B, H, S, R);
       const Memory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status == 0)
         attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
                                   memory.threads);
       return memory.status;
     }
-    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
@@ -465,14 +463,14 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   }
   if (D == 128) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace<T, 128> space(B, H, S, D, R);
+      const AttentionBackwardWorkspace<T, 128> space(B, H, S, R);
       const Memory memory(workspace, workspace_bytes, space, arrays);
       if (memory.status == 0)
         attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
                                    memory.threads);
       return memory.status;
     }
-    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
@@ -489,12 +487,12 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max({bytes_of(AttentionBackwardWorkspace<T, 64>(B, H, S, D, R)),
-                     bytes_of(AttentionBackwardInPartWorkspace(B, H, S, D, R))});
+    return std::max({bytes_of(AttentionBackwardWorkspace<T, 64>(B, H, S, R)),
+                     bytes_of(AttentionBackwardInPartWorkspace(B, H, S, R))});
   }
   if (D == 128) {
-    return std::max({bytes_of(AttentionBackwardWorkspace<T, 128>(B, H, S, D, R)),
-                     bytes_of(AttentionBackwardInPartWorkspace(B, H, S, D, R))});
+    return std::max({bytes_of(AttentionBackwardWorkspace<T, 128>(B, H, S, R)),
+                     bytes_of(AttentionBackwardInPartWorkspace(B, H, S, R))});
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

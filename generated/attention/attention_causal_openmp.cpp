@@ -58,8 +58,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <int kD>
 struct AttentionCausalWorkspace : Workspace {
   int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels;
-  explicit AttentionCausalWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+  explicit AttentionCausalWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     p_per_s_r_bh = reserve(thread_bytes, R, 4);
@@ -228,14 +227,14 @@ int launch_attention_causal(float scale, const Stored<T>* q, const Stored<T>* k,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionCausalWorkspace<64> space(B, H, S, D, R);
+    const AttentionCausalWorkspace<64> space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_causal<T, 64>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return memory.status;
   }
   if (D == 128) {
-    const AttentionCausalWorkspace<128> space(B, H, S, D, R);
+    const AttentionCausalWorkspace<128> space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_causal<T, 128>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
@@ -249,8 +248,8 @@ int64_t workspace_of_attention_causal(int64_t B, int64_t H, int64_t S, int64_t D
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of(AttentionCausalWorkspace<64>(B, H, S, D, R));
-  if (D == 128) return bytes_of(AttentionCausalWorkspace<128>(B, H, S, D, R));
+  if (D == 64) return bytes_of(AttentionCausalWorkspace<64>(B, H, S, R));
+  if (D == 128) return bytes_of(AttentionCausalWorkspace<128>(B, H, S, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

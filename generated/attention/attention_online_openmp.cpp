@@ -58,9 +58,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct AttentionOnlineD64Workspace : Workspace {
   int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels;
-  explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    (void)R;
+  explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S) {
     acc = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
     s = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
     p = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
@@ -255,9 +253,7 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 template <class T>
 struct AttentionOnlineD128Workspace : Workspace {
   int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels;
-  explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    (void)R;
+  explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S) {
     acc = reserve(thread_bytes, columns_of(1024, 384) * 128, 4);
     s = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
     p = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
@@ -462,14 +458,14 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionOnlineD64Workspace<T> space(B, H, S, D, R);
+    const AttentionOnlineD64Workspace<T> space(B, H, S);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
     return memory.status;
   }
   if (D == 128) {
-    const AttentionOnlineD128Workspace<T> space(B, H, S, D, R);
+    const AttentionOnlineD128Workspace<T> space(B, H, S);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
@@ -484,8 +480,8 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of(AttentionOnlineD64Workspace<T>(B, H, S, D, R));
-  if (D == 128) return bytes_of(AttentionOnlineD128Workspace<T>(B, H, S, D, R));
+  if (D == 64) return bytes_of(AttentionOnlineD64Workspace<T>(B, H, S));
+  if (D == 128) return bytes_of(AttentionOnlineD128Workspace<T>(B, H, S));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

@@ -53,8 +53,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T, int kD>
 struct AttentionWorkspace : Workspace {
   int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels;
-  explicit AttentionWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+  explicit AttentionWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     p_per_s_r_bh = reserve(thread_bytes, R, 4);
@@ -209,14 +208,14 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionWorkspace<T, 64> space(B, H, S, D, R);
+    const AttentionWorkspace<T, 64> space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
     return memory.status;
   }
   if (D == 128) {
-    const AttentionWorkspace<T, 128> space(B, H, S, D, R);
+    const AttentionWorkspace<T, 128> space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
@@ -231,8 +230,8 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of(AttentionWorkspace<T, 64>(B, H, S, D, R));
-  if (D == 128) return bytes_of(AttentionWorkspace<T, 128>(B, H, S, D, R));
+  if (D == 64) return bytes_of(AttentionWorkspace<T, 64>(B, H, S, R));
+  if (D == 128) return bytes_of(AttentionWorkspace<T, 128>(B, H, S, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

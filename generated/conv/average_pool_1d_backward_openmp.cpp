@@ -55,9 +55,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct AveragePool1dBackwardWorkspace : Workspace {
   int64_t count;
-  explicit AveragePool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
-    (void)B;
-    (void)C;
+  explicit AveragePool1dBackwardWorkspace(int64_t W) {
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count = reserve(bytes, Q, 8);
   }
@@ -124,7 +122,7 @@ int launch_average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, St
   const Array arrays[] = {{1, x, {B, C, W}}, {2, d_y, {B, C, Q}}, {3, d_x, {B, C, W}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || W == 0) return 0;
-  const AveragePool1dBackwardWorkspace space(B, C, W);
+  const AveragePool1dBackwardWorkspace space(W);
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, space, memory.data);
   return memory.status;
@@ -135,7 +133,7 @@ int64_t workspace_of_average_pool_1d_backward(int64_t B, int64_t C, int64_t W) {
   if (const int status = check_sizes({{4, B}, {5, C}, {6, W}})) return -status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || W == 0) return 0;
-  return bytes_of(AveragePool1dBackwardWorkspace(B, C, W));
+  return bytes_of(AveragePool1dBackwardWorkspace(W));
 }
 
 }  // namespace KGEN_SET

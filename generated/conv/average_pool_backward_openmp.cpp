@@ -56,9 +56,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct AveragePoolBackwardWorkspace : Workspace {
   int64_t count, count_along_i_j_part;
-  explicit AveragePoolBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    (void)B;
-    (void)C;
+  explicit AveragePoolBackwardWorkspace(int64_t H, int64_t W) {
     const int64_t P = floor_div(H - 1, 2) + 1;
     const int64_t Q = floor_div(W - 1, 2) + 1;
     const int64_t I_shares = larger(
@@ -185,7 +183,7 @@ int launch_average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Store
   const Array arrays[] = {{1, x, {B, C, H, W}}, {2, d_y, {B, C, P, Q}}, {3, d_x, {B, C, H, W}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  const AveragePoolBackwardWorkspace space(B, C, H, W);
+  const AveragePoolBackwardWorkspace space(H, W);
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) average_pool_backward<T>(x, d_y, d_x, B, C, H, W, space, memory.data);
   return memory.status;
@@ -197,7 +195,7 @@ int64_t workspace_of_average_pool_backward(int64_t B, int64_t C, int64_t H, int6
   if (double(H) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return bytes_of(AveragePoolBackwardWorkspace(B, C, H, W));
+  return bytes_of(AveragePoolBackwardWorkspace(H, W));
 }
 
 }  // namespace KGEN_SET

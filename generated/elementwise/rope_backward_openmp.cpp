@@ -57,8 +57,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct RopeBackwardWorkspace : Workspace {
   int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part;
-  explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
-    (void)H;
+  explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t R) {
     const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
                                                ceil_div(B, larger(256, floor_div(65536, larger(1, R))))));
     sum_high_d_y_part = reserve(bytes, B_shares * S * R, 4);
@@ -625,7 +624,7 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
   if (const int status = check_arrays(arrays)) return status;
   if (S == 0 || R == 0) return 0;
   if (d_x != nullptr && d_cosine != nullptr && d_sine != nullptr) {
-    const RopeBackwardWorkspace space(B, S, H, R);
+    const RopeBackwardWorkspace space(B, S, R);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data);
@@ -645,7 +644,7 @@ int64_t workspace_of_rope_backward(int64_t B, int64_t S, int64_t H, int64_t R) {
   if (const int status = check_sizes({{8, B}, {9, S}, {10, H}, {11, R}})) return -status;
   if (S == 0 || R == 0) return 0;
   return std::max(
-      {bytes_of(RopeBackwardWorkspace(B, S, H, R)), bytes_of(RopeBackwardInPartWorkspace<T>(B, S, H, R))});
+      {bytes_of(RopeBackwardWorkspace(B, S, R)), bytes_of(RopeBackwardInPartWorkspace<T>(B, S, H, R))});
 }
 
 }  // namespace KGEN_SET

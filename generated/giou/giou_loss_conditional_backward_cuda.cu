@@ -24,9 +24,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct GiouLossConditionalBackwardWorkspace {
   int64_t count_mask, count_mask_parts, ticket, bytes = 0;
-  explicit GiouLossConditionalBackwardWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossConditionalBackwardWorkspace() {
     count_mask = reserve(bytes, 1, 8);
     count_mask_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
@@ -255,7 +253,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
   if (B == 0 || N == 0) return 0;
   const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossConditionalBackwardWorkspace space(B, N);
+  const GiouLossConditionalBackwardWorkspace space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
@@ -269,7 +267,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
 int64_t workspace_of_giou_loss_conditional_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return GiouLossConditionalBackwardWorkspace(B, N).bytes;
+  return GiouLossConditionalBackwardWorkspace().bytes;
 }
 
 }  // namespace

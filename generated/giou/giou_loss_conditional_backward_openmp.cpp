@@ -54,11 +54,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct GiouLossConditionalBackwardWorkspace : Workspace {
   int64_t count_mask_parts;
-  explicit GiouLossConditionalBackwardWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    count_mask_parts = reserve(bytes, 256, 8);
-  }
+  explicit GiouLossConditionalBackwardWorkspace() { count_mask_parts = reserve(bytes, 256, 8); }
 };
 
 template <class T>
@@ -284,7 +280,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
                           {7, d_target, {B, N, 4}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || N == 0) return 0;
-  const GiouLossConditionalBackwardWorkspace space(B, N);
+  const GiouLossConditionalBackwardWorkspace space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_conditional_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
@@ -296,7 +292,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
 int64_t workspace_of_giou_loss_conditional_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return bytes_of(GiouLossConditionalBackwardWorkspace(B, N));
+  return bytes_of(GiouLossConditionalBackwardWorkspace());
 }
 
 }  // namespace KGEN_SET

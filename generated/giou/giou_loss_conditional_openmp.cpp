@@ -52,9 +52,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct GiouLossConditionalWorkspace : Workspace {
   int64_t sum_each_parts, count_mask_parts;
-  explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossConditionalWorkspace() {
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
     count_mask_parts = reserve(bytes, 256, 8);
   }
@@ -144,7 +142,7 @@ int launch_giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target,
   const Array arrays[] = {
       {1, pred, {B, N, 4}}, {2, target, {B, N, 4}}, {3, giou, {B, N}}, {4, mask, {B, N}}, {5, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const GiouLossConditionalWorkspace<T> space(B, N);
+  const GiouLossConditionalWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
   return memory.status;
@@ -154,7 +152,7 @@ int launch_giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target,
 template <class T>
 int64_t workspace_of_giou_loss_conditional(int64_t B, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
-  return bytes_of(GiouLossConditionalWorkspace<T>(B, N));
+  return bytes_of(GiouLossConditionalWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

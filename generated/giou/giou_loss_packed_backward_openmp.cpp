@@ -59,8 +59,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct GiouLossPackedBackwardWorkspace : Workspace {
   int64_t d_joined, d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_width_p, d_height_p;
-  explicit GiouLossPackedBackwardWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)P;
+  explicit GiouLossPackedBackwardWorkspace(int64_t B, int64_t N) {
     d_joined = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_height = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_width = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -271,8 +270,7 @@ struct GiouLossPackedBackwardInPartWorkspace : Workspace {
   int64_t left_p, top_p, right_p, bottom_p, width_p, height_p, d_joined, d_hull_height, d_hull_width,
       d_shared_height, d_shared_width, d_width_p, d_height_p, left_t_per_b_n, top_t_per_b_n, right_t_per_b_n,
       bottom_t_per_b_n;
-  explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)P;
+  explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t N) {
     left_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     top_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     right_p = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -565,14 +563,14 @@ int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* 
   }
   if ((B == 0 || P == 0) && N == 0) return 0;
   if (d_pred != nullptr && d_target != nullptr) {
-    const GiouLossPackedBackwardWorkspace<T> space(B, P, N);
+    const GiouLossPackedBackwardWorkspace<T> space(B, N);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N, space,
                                    memory.data, memory.threads);
     return memory.status;
   }
-  const GiouLossPackedBackwardInPartWorkspace<T> space(B, P, N);
+  const GiouLossPackedBackwardInPartWorkspace<T> space(B, N);
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_packed_backward_in_part<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
@@ -586,8 +584,8 @@ int64_t workspace_of_giou_loss_packed_backward(int64_t B, int64_t P, int64_t N) 
   if (const int status = check_sizes({{8, B}, {9, P}, {10, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if ((B == 0 || P == 0) && N == 0) return 0;
-  return std::max({bytes_of(GiouLossPackedBackwardWorkspace<T>(B, P, N)),
-                   bytes_of(GiouLossPackedBackwardInPartWorkspace<T>(B, P, N))});
+  return std::max({bytes_of(GiouLossPackedBackwardWorkspace<T>(B, N)),
+                   bytes_of(GiouLossPackedBackwardInPartWorkspace<T>(B, N))});
 }
 
 }  // namespace KGEN_SET

@@ -23,10 +23,7 @@ using namespace kgen_cuda;
 template <class T>
 struct GiouLossPackedWorkspace {
   int64_t sum_each_parts, ticket, bytes = 0;
-  explicit GiouLossPackedWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)B;
-    (void)P;
-    (void)N;
+  explicit GiouLossPackedWorkspace() {
     sum_each_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -136,7 +133,7 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
                                256, 0, queue, box_start, B, P, N, table_status)))
       return status;
   }
-  const GiouLossPackedWorkspace<T> space(B, P, N);
+  const GiouLossPackedWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? giou_loss_packed<int32_t, T>(box_start, pred, target, giou, loss, B, P, N,
@@ -150,7 +147,7 @@ template <class T>
 int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GiouLossPackedWorkspace<T>(B, P, N).bytes;
+  return GiouLossPackedWorkspace<T>().bytes;
 }
 
 }  // namespace

@@ -50,12 +50,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct GiouLossPackedWorkspace : Workspace {
   int64_t sum_each_parts;
-  explicit GiouLossPackedWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)B;
-    (void)P;
-    (void)N;
-    sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
-  }
+  explicit GiouLossPackedWorkspace() { sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>); }
 };
 
 template <class T>
@@ -145,7 +140,7 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
   for (int64_t b = 0; b < B; ++b) {
     if (!(box_start[b + 1] - box_start[b] <= P)) return status_of(KGEN_REQUIRE, 1);
   }
-  const GiouLossPackedWorkspace<T> space(B, P, N);
+  const GiouLossPackedWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, space, memory.data);
@@ -157,7 +152,7 @@ template <class T>
 int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of(GiouLossPackedWorkspace<T>(B, P, N));
+  return bytes_of(GiouLossPackedWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

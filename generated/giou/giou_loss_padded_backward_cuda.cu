@@ -23,9 +23,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedBackwardWorkspace {
   int64_t count_mask, count_mask_parts, ticket, bytes = 0;
-  explicit GiouLossPaddedBackwardWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossPaddedBackwardWorkspace() {
     count_mask = reserve(bytes, 1, 8);
     count_mask_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
@@ -231,7 +229,7 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
   if (B == 0 || N == 0) return 0;
   const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossPaddedBackwardWorkspace space(B, N);
+  const GiouLossPaddedBackwardWorkspace space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small
@@ -245,7 +243,7 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
 int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return GiouLossPaddedBackwardWorkspace(B, N).bytes;
+  return GiouLossPaddedBackwardWorkspace().bytes;
 }
 
 }  // namespace

@@ -53,11 +53,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedBackwardWorkspace : Workspace {
   int64_t count_mask_parts;
-  explicit GiouLossPaddedBackwardWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    count_mask_parts = reserve(bytes, 256, 8);
-  }
+  explicit GiouLossPaddedBackwardWorkspace() { count_mask_parts = reserve(bytes, 256, 8); }
 };
 
 template <class T>
@@ -224,7 +220,7 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
                           {7, d_target, {B, N, 4}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || N == 0) return 0;
-  const GiouLossPaddedBackwardWorkspace space(B, N);
+  const GiouLossPaddedBackwardWorkspace space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
@@ -236,7 +232,7 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
 int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return bytes_of(GiouLossPaddedBackwardWorkspace(B, N));
+  return bytes_of(GiouLossPaddedBackwardWorkspace());
 }
 
 }  // namespace KGEN_SET

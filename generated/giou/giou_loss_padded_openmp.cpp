@@ -52,9 +52,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct GiouLossPaddedWorkspace : Workspace {
   int64_t sum_mask_each_parts, count_mask_parts;
-  explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossPaddedWorkspace() {
     sum_mask_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
     count_mask_parts = reserve(bytes, 256, 8);
   }
@@ -138,7 +136,7 @@ int launch_giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stor
   const Array arrays[] = {
       {1, pred, {B, N, 4}}, {2, target, {B, N, 4}}, {3, giou, {B, N}}, {4, mask, {B, N}}, {5, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const GiouLossPaddedWorkspace<T> space(B, N);
+  const GiouLossPaddedWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) giou_loss_padded<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
   return memory.status;
@@ -148,7 +146,7 @@ int launch_giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Stor
 template <class T>
 int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
-  return bytes_of(GiouLossPaddedWorkspace<T>(B, N));
+  return bytes_of(GiouLossPaddedWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

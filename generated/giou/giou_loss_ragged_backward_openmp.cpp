@@ -56,10 +56,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct GiouLossRaggedBackwardFlatWorkspace : Workspace {
   int64_t row_value;
-  explicit GiouLossRaggedBackwardFlatWorkspace(int64_t B, int64_t N) {
-    (void)N;
-    row_value = reserve(bytes, B, kBytes<Value<T>>);
-  }
+  explicit GiouLossRaggedBackwardFlatWorkspace(int64_t B) { row_value = reserve(bytes, B, kBytes<Value<T>>); }
 };
 
 // For N / 16 < B && longest_row(box_start, B, N) <= 256: most rows fill no vector.
@@ -330,7 +327,7 @@ int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* 
   }
   if (N == 0) return 0;
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
-    const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
+    const GiouLossRaggedBackwardFlatWorkspace<T> space(B);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
@@ -348,7 +345,7 @@ int64_t workspace_of_giou_loss_ragged_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{9, B}, {10, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (N == 0) return 0;
-  if (N / 16 < B) return bytes_of(GiouLossRaggedBackwardFlatWorkspace<T>(B, N));
+  if (N / 16 < B) return bytes_of(GiouLossRaggedBackwardFlatWorkspace<T>(B));
   return 0;
 }
 

@@ -24,9 +24,7 @@ using namespace kgen_cuda;
 template <class T>
 struct GiouLossRaggedWorkspace {
   int64_t sum_each_along_b_n_parts, ticket, bytes = 0;
-  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossRaggedWorkspace() {
     sum_each_along_b_n_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -133,7 +131,7 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
                                256, 0, queue, box_start, B, N, table_status)))
       return status;
   }
-  const GiouLossRaggedWorkspace<T> space(B, N);
+  const GiouLossRaggedWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? giou_loss_ragged<int32_t, T>(box_start, pred, target, giou, picture_loss, loss,
@@ -147,7 +145,7 @@ template <class T>
 int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GiouLossRaggedWorkspace<T>(B, N).bytes;
+  return GiouLossRaggedWorkspace<T>().bytes;
 }
 
 }  // namespace

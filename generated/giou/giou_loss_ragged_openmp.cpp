@@ -56,8 +56,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct GiouLossRaggedFlatWorkspace : Workspace {
   int64_t folded, sum_each_parts;
-  explicit GiouLossRaggedFlatWorkspace(int64_t B, int64_t N) {
-    (void)B;
+  explicit GiouLossRaggedFlatWorkspace(int64_t N) {
     folded = reserve(bytes, N, kBytes<Value<T>>);
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
   }
@@ -139,11 +138,7 @@ void giou_loss_ragged_flat(const int64_t* box_start, const Stored<T>* pred, cons
 template <class T>
 struct GiouLossRaggedWorkspace : Workspace {
   int64_t sum_each_along_b_n_parts;
-  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    sum_each_along_b_n_parts = reserve(bytes, 256, kBytes<Value<T>>);
-  }
+  explicit GiouLossRaggedWorkspace() { sum_each_along_b_n_parts = reserve(bytes, 256, kBytes<Value<T>>); }
 };
 
 template <class T>
@@ -230,13 +225,13 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
     if (box_start[entry - 1] > box_start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
-    const GiouLossRaggedFlatWorkspace<T> space(B, N);
+    const GiouLossRaggedFlatWorkspace<T> space(N);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
     return memory.status;
   }
-  const GiouLossRaggedWorkspace<T> space(B, N);
+  const GiouLossRaggedWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
@@ -249,9 +244,8 @@ int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (N / 16 < B)
-    return std::max(
-        {bytes_of(GiouLossRaggedFlatWorkspace<T>(B, N)), bytes_of(GiouLossRaggedWorkspace<T>(B, N))});
-  return bytes_of(GiouLossRaggedWorkspace<T>(B, N));
+    return std::max({bytes_of(GiouLossRaggedFlatWorkspace<T>(N)), bytes_of(GiouLossRaggedWorkspace<T>())});
+  return bytes_of(GiouLossRaggedWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

@@ -49,11 +49,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 struct HingeLossWorkspace : Workspace {
   int64_t sum_loss_parts;
-  explicit HingeLossWorkspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-  }
+  explicit HingeLossWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -103,7 +99,7 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const HingeLossWorkspace<S, T> space(B, V);
+  const HingeLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) hinge_loss<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
   return memory.status;
@@ -113,7 +109,7 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
 template <class S, class T>
 int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return bytes_of(HingeLossWorkspace<S, T>(B, V));
+  return bytes_of(HingeLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

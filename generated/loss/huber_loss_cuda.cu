@@ -23,8 +23,7 @@ using namespace kgen_cuda;
 template <class S, class T>
 struct HuberLossWorkspace {
   int64_t sum_each_parts, ticket, bytes = 0;
-  explicit HuberLossWorkspace(int64_t N) {
-    (void)N;
+  explicit HuberLossWorkspace() {
     sum_each_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -85,7 +84,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HuberLossWorkspace<S, T> space(N);
+  const HuberLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? huber_loss<int32_t, S, T>(delta, prediction, target, loss, mean_loss, N, space,
@@ -98,7 +97,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
 template <class S, class T>
 int64_t workspace_of_huber_loss(int64_t N) {
   if (const int status = check_sizes({{6, N}})) return -status;
-  return HuberLossWorkspace<S, T>(N).bytes;
+  return HuberLossWorkspace<S, T>().bytes;
 }
 
 }  // namespace

@@ -50,10 +50,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 struct HuberLossWorkspace : Workspace {
   int64_t sum_each_parts;
-  explicit HuberLossWorkspace(int64_t N) {
-    (void)N;
-    sum_each_parts = reserve(bytes, 256, kBytes<S>);
-  }
+  explicit HuberLossWorkspace() { sum_each_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -99,7 +96,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   if (const int status = check_sizes({{6, N}})) return status;
   const Array arrays[] = {{2, prediction, {N}}, {3, target, {N}}, {4, loss, {N}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const HuberLossWorkspace<S, T> space(N);
+  const HuberLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, space, memory.data);
   return memory.status;
@@ -109,7 +106,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
 template <class S, class T>
 int64_t workspace_of_huber_loss(int64_t N) {
   if (const int status = check_sizes({{6, N}})) return -status;
-  return bytes_of(HuberLossWorkspace<S, T>(N));
+  return bytes_of(HuberLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

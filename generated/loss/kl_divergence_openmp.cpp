@@ -51,11 +51,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 struct KlDivergenceWorkspace : Workspace {
   int64_t sum_loss_parts;
-  explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-  }
+  explicit KlDivergenceWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -105,7 +101,7 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, prediction, {B, V}}, {2, target, {B, V}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const KlDivergenceWorkspace<S, T> space(B, V);
+  const KlDivergenceWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, space, memory.data);
   return memory.status;
@@ -115,7 +111,7 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
 template <class S, class T>
 int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return bytes_of(KlDivergenceWorkspace<S, T>(B, V));
+  return bytes_of(KlDivergenceWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

@@ -22,8 +22,7 @@ using namespace kgen_cuda;
 template <class S, class T>
 struct MseLossWorkspace {
   int64_t sum_e_squared_parts, ticket, bytes = 0;
-  explicit MseLossWorkspace(int64_t N) {
-    (void)N;
+  explicit MseLossWorkspace() {
     sum_e_squared_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -79,7 +78,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MseLossWorkspace<S, T> space(N);
+  const MseLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? mse_loss<int32_t, S, T>(prediction, target, loss, N, space, memory.data, queue)
@@ -90,7 +89,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
 template <class S, class T>
 int64_t workspace_of_mse_loss(int64_t N) {
   if (const int status = check_sizes({{4, N}})) return -status;
-  return MseLossWorkspace<S, T>(N).bytes;
+  return MseLossWorkspace<S, T>().bytes;
 }
 
 }  // namespace

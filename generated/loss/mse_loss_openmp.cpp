@@ -47,10 +47,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 struct MseLossWorkspace : Workspace {
   int64_t sum_e_squared_parts;
-  explicit MseLossWorkspace(int64_t N) {
-    (void)N;
-    sum_e_squared_parts = reserve(bytes, 256, kBytes<S>);
-  }
+  explicit MseLossWorkspace() { sum_e_squared_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -92,7 +89,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   if (const int status = check_sizes({{4, N}})) return status;
   const Array arrays[] = {{1, prediction, {N}}, {2, target, {N}}, {3, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const MseLossWorkspace<S, T> space(N);
+  const MseLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) mse_loss<S, T>(prediction, target, loss, N, space, memory.data);
   return memory.status;
@@ -102,7 +99,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
 template <class S, class T>
 int64_t workspace_of_mse_loss(int64_t N) {
   if (const int status = check_sizes({{4, N}})) return -status;
-  return bytes_of(MseLossWorkspace<S, T>(N));
+  return bytes_of(MseLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

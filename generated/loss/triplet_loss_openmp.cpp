@@ -53,11 +53,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 struct TripletLossWorkspace : Workspace {
   int64_t sum_loss_parts;
-  explicit TripletLossWorkspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-  }
+  explicit TripletLossWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -114,7 +110,7 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
   const Array arrays[] = {
       {1, anchor, {B, D}}, {2, positive, {B, D}}, {3, negative, {B, D}}, {4, loss, {B}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const TripletLossWorkspace<S, T> space(B, D);
+  const TripletLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, space, memory.data);
@@ -125,7 +121,7 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
 template <class S, class T>
 int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
   if (const int status = check_sizes({{6, B}, {7, D}})) return -status;
-  return bytes_of(TripletLossWorkspace<S, T>(B, D));
+  return bytes_of(TripletLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

@@ -334,9 +334,7 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardInPartWorkspace : Workspace {
   int64_t value_sum_x, sum_x_along_k, hidden, d_hidden, sigmoid_sum_x, share;
-  explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t H) {
     value_sum_x = reserve(bytes, M * H, 4);
     sum_x_along_k = reserve(bytes, M * H, 4);
     hidden = reserve(thread_bytes, M, 4);
@@ -504,7 +502,7 @@ int launch_gated_mlp_backward(const float* x, const float* gate, const float* up
                          memory.threads);
     return memory.status;
   }
-  const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
+  const GatedMlpBackwardInPartWorkspace space(M, H);
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     gated_mlp_backward_in_part(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space,
@@ -517,8 +515,8 @@ int64_t workspace_of_gated_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t
   if (const int status = check_sizes({{10, M}, {11, K}, {12, H}, {13, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || H == 0) && (H == 0 || N == 0)) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max({bytes_of(GatedMlpBackwardWorkspace(M, K, H, N)),
-                   bytes_of(GatedMlpBackwardInPartWorkspace(M, K, H, N))});
+  return std::max(
+      {bytes_of(GatedMlpBackwardWorkspace(M, K, H, N)), bytes_of(GatedMlpBackwardInPartWorkspace(M, H))});
 }
 
 }  // namespace KGEN_SET

@@ -277,9 +277,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
 // Where the intermediates lie in the workspace.
 struct MlpBackwardInPartWorkspace : Workspace {
   int64_t hidden, d_hidden, together_x_share;
-  explicit MlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit MlpBackwardInPartWorkspace(int64_t M, int64_t H) {
     hidden = reserve(thread_bytes, M, 4);
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
@@ -441,7 +439,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
                       memory.threads);
     return memory.status;
   }
-  const MlpBackwardInPartWorkspace space(M, K, H, N);
+  const MlpBackwardInPartWorkspace space(M, H);
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0)
     mlp_backward_in_part<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
@@ -456,7 +454,7 @@ int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
   if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
   return std::max(
-      {bytes_of(MlpBackwardWorkspace<T>(M, K, H, N)), bytes_of(MlpBackwardInPartWorkspace(M, K, H, N))});
+      {bytes_of(MlpBackwardWorkspace<T>(M, K, H, N)), bytes_of(MlpBackwardInPartWorkspace(M, H))});
 }
 
 }  // namespace KGEN_SET

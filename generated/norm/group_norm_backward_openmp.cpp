@@ -55,10 +55,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct GroupNormBackwardWorkspace : Workspace {
   int64_t scale_d, sum_x;
-  explicit GroupNormBackwardWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    (void)C;
-    (void)H;
-    (void)W;
+  explicit GroupNormBackwardWorkspace(int64_t B, int64_t G) {
     scale_d = reserve(thread_bytes, B, kBytes<Value<T>>);
     sum_x = reserve(thread_bytes, B, kBytes<Value<T>>);
     most_threads = workers_for({G});
@@ -359,7 +356,7 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   if (const int status = check_arrays(arrays)) return status;
   if (G == 0 || C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
-    const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
+    const GroupNormBackwardWorkspace<T> space(B, G);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
@@ -379,7 +376,7 @@ template <class T>
 int64_t workspace_of_group_norm_backward(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, G}, {9, C}, {10, H}, {11, W}})) return -status;
   if (G == 0 || C == 0) return 0;
-  return std::max({bytes_of(GroupNormBackwardWorkspace<T>(B, G, C, H, W)),
+  return std::max({bytes_of(GroupNormBackwardWorkspace<T>(B, G)),
                    bytes_of(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W))});
 }
 

@@ -58,9 +58,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct InstanceNormBackwardWorkspace : Workspace {
   int64_t scale_d, sum_x;
-  explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    (void)H;
-    (void)W;
+  explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C) {
     scale_d = reserve(thread_bytes, B, kBytes<Value<T>>);
     sum_x = reserve(thread_bytes, B, kBytes<Value<T>>);
     most_threads = workers_for({C});
@@ -332,7 +330,7 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
   if (const int status = check_arrays(arrays)) return status;
   if (C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
-    const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
+    const InstanceNormBackwardWorkspace<T> space(B, C);
     const Memory memory(workspace, workspace_bytes, space, arrays);
     if (memory.status == 0)
       instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
@@ -352,7 +350,7 @@ template <class T>
 int64_t workspace_of_instance_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{8, B}, {9, C}, {10, H}, {11, W}})) return -status;
   if (C == 0) return 0;
-  return std::max({bytes_of(InstanceNormBackwardWorkspace<T>(B, C, H, W)),
+  return std::max({bytes_of(InstanceNormBackwardWorkspace<T>(B, C)),
                    bytes_of(InstanceNormBackwardInPartWorkspace<T>(B, C, H, W))});
 }
 

@@ -23,9 +23,7 @@ using namespace kgen_cuda;
 template <class T>
 struct NormalizeFrobeniusWorkspace {
   int64_t sum_x_squared, sum_x_squared_parts, ticket, bytes = 0;
-  explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
+  explicit NormalizeFrobeniusWorkspace() {
     sum_x_squared = reserve(bytes, 1, kBytes<Value<T>>);
     sum_x_squared_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
@@ -115,7 +113,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(M * N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const NormalizeFrobeniusWorkspace<T> space(M, N);
+  const NormalizeFrobeniusWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small
@@ -127,7 +125,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
 template <class T>
 int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  return NormalizeFrobeniusWorkspace<T>(M, N).bytes;
+  return NormalizeFrobeniusWorkspace<T>().bytes;
 }
 
 }  // namespace

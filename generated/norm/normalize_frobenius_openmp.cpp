@@ -52,11 +52,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class T>
 struct NormalizeFrobeniusWorkspace : Workspace {
   int64_t sum_x_squared_parts;
-  explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    sum_x_squared_parts = reserve(bytes, 256, kBytes<Value<T>>);
-  }
+  explicit NormalizeFrobeniusWorkspace() { sum_x_squared_parts = reserve(bytes, 256, kBytes<Value<T>>); }
 };
 
 template <class T>
@@ -113,7 +109,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, frobenius, {}}, {3, y, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
-  const NormalizeFrobeniusWorkspace<T> space(M, N);
+  const NormalizeFrobeniusWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) normalize_frobenius<T>(x, frobenius, y, M, N, space, memory.data);
   return memory.status;
@@ -123,7 +119,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
 template <class T>
 int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  return bytes_of(NormalizeFrobeniusWorkspace<T>(M, N));
+  return bytes_of(NormalizeFrobeniusWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

@@ -370,10 +370,7 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
 template <class T>
 struct RmsNormBackwardInPartWorkspace : Workspace {
   int64_t scale_x;
-  explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
-    (void)N;
-    scale_x = reserve(bytes, rows, kBytes<T>);
-  }
+  explicit RmsNormBackwardInPartWorkspace(int64_t rows) { scale_x = reserve(bytes, rows, kBytes<T>); }
 };
 
 // For calls that do not want all outputs.
@@ -720,10 +717,7 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
 // Where the intermediates lie in the workspace.
 struct RmsNormBackwardKernelInPartWorkspace : Workspace {
   int64_t scale_x;
-  explicit RmsNormBackwardKernelInPartWorkspace(int64_t rows, int64_t N) {
-    (void)N;
-    scale_x = reserve(bytes, rows, 4);
-  }
+  explicit RmsNormBackwardKernelInPartWorkspace(int64_t rows) { scale_x = reserve(bytes, rows, 4); }
 };
 
 // For calls that do not want all outputs.
@@ -816,7 +810,7 @@ int launch_rms_norm_backward(const XElement* x, const GammaElement* gamma, const
     if (memory.status == 0) run(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, memory.threads);
     return memory.status;
   }
-  const SpaceInPart space(rows, N);
+  const SpaceInPart space(rows);
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data);
   return memory.status;
@@ -827,7 +821,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if (N == 0) return 0;
-  return std::max({bytes_of(Space(rows, N)), bytes_of(SpaceInPart(rows, N))});
+  return std::max({bytes_of(Space(rows, N)), bytes_of(SpaceInPart(rows))});
 }
 
 }  // namespace KGEN_SET

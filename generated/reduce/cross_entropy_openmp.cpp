@@ -52,11 +52,7 @@ using namespace kgen_openmp::KGEN_SET;
 template <class S, class T>
 struct CrossEntropyWorkspace : Workspace {
   int64_t sum_loss_parts;
-  explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-  }
+  explicit CrossEntropyWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -121,7 +117,7 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const CrossEntropyWorkspace<S, T> space(B, V);
+  const CrossEntropyWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) cross_entropy<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
   return memory.status;
@@ -131,7 +127,7 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
 template <class S, class T>
 int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return bytes_of(CrossEntropyWorkspace<S, T>(B, V));
+  return bytes_of(CrossEntropyWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

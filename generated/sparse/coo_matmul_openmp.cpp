@@ -42,11 +42,7 @@ using namespace kgen_openmp::KGEN_SET;
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace : Workspace {
   int64_t sum_a_x, sum_a_x_per_m_n;
-  explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
-    (void)S;
-    (void)M;
-    (void)K;
-    (void)N;
+  explicit CooMatmulWorkspace() {
     sum_a_x = reserve(thread_bytes, 64 * 2048, 4);
     sum_a_x_per_m_n = reserve(thread_bytes, 64, 4);
     most_threads = workers_for({64});
@@ -183,7 +179,7 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
     if (col[entry] < 0 || col[entry] >= ceil_div(K, 64)) return status_of(KGEN_TABLE_RANGE, 2);
   }
   if (M == 0 || N == 0) return 0;
-  const CooMatmulWorkspace space(S, M, K, N);
+  const CooMatmulWorkspace space;
   const Memory memory(workspace, workspace_bytes, space, arrays);
   if (memory.status == 0) coo_matmul(row, col, a, x, z, S, M, K, N, space, memory.data, memory.threads);
   return memory.status;
@@ -193,7 +189,7 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
 int64_t workspace_of_coo_matmul(int64_t S, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of(CooMatmulWorkspace(S, M, K, N));
+  return bytes_of(CooMatmulWorkspace());
 }
 
 }  // namespace KGEN_SET

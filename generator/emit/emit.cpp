@@ -106,13 +106,15 @@ std::string size_parameters_text(const Function &function) {
   return text;
 }
 
-std::string size_arguments_text(const Function &function) {
-  std::string text;
+std::vector<std::string> size_names(const Function &function) {
+  std::vector<std::string> out;
   for (const Argument &a : function.arguments)
     if (a.kind == Argument::Kind::size)
-      text += (text.empty() ? "" : ", ") + a.name;
-  return text;
+      out.push_back(a.name);
+  return out;
 }
+
+std::string size_arguments_text(const Function &function) { return join(size_names(function), ", "); }
 
 std::vector<Buffer> buffers_of(const Plan &plan, Printer &printer) {
   std::vector<Buffer> out;
@@ -292,6 +294,20 @@ std::string camel(const std::string &name) {
     up = false;
   }
   return out;
+}
+
+WorkspaceText workspace_text(const std::string &kernel, const Function &function, const std::string &base,
+                             const std::string &members, const std::string &body) {
+  std::vector<std::string> parameters, arguments;
+  for (const Argument &a : function.arguments)
+    if (a.kind == Argument::Kind::size && mentions_word(body, a.name)) {
+      parameters.push_back(a.declaration());
+      arguments.push_back(a.name);
+    }
+  const std::string name = camel(kernel) + "Workspace";
+  return {"// Where the intermediates lie in the workspace.\nstruct " + name + base + " {\n" + members + "\nexplicit " +
+              name + "(" + join(parameters, ", ") + ") {\n" + body + "}\n};\n",
+          join(arguments, ", ")};
 }
 
 std::string workspace_parameters(const std::string &kernel) {

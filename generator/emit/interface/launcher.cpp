@@ -264,8 +264,7 @@ private:
   std::string call(size_t i, const Made &made, const Naming &names) {
     std::string text;
     if (made.workspace) {
-      const std::string sizes = size_arguments_text(function(i));
-      text += "const " + names.space(made.name) + " space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
+      text += "const " + names.space(made.name) + " space" + (made.sizes.empty() ? "" : "(" + made.sizes + ")") + ";\n";
       text += "const " + spelling_.helper("Memory") + " memory(workspace, workspace_bytes, " +
               (cuda_ ? "space.bytes, arrays, queue" : "space, arrays") + ");\n";
     }
@@ -286,26 +285,25 @@ private:
   std::string query(size_t i, const Naming &names) {
     statuses_.begin_function(names_of_arguments(function(i)));
     const std::vector<Checks> all = checks(i, cuda_ ? CheckedIn::device_query : CheckedIn::host_query);
-    const std::string first = common(all), sizes = size_arguments_text(function(i));
+    const std::string first = common(all);
     std::string text = first;
     for (size_t v = 0; v < all.size(); ++v) {
       std::string bytes = first.empty() ? all[v].text : "";
       for (const Made &one : launched_[i].made[v])
         if (one.arrays == launched_[i].made[v].front().arrays)
           bytes += (one.condition.empty() ? "" : "if (" + one.condition + ") ") + "return " +
-                   bytes_for_any_call(launched_[i].made[v], one, sizes, names) + ";\n";
+                   bytes_for_any_call(launched_[i].made[v], one, names) + ";\n";
       text += where(variation_condition(*function(i).variations[v]), bytes);
     }
-    return joined_zeros(text) + refuse_others(i, "-");
+    return silence_unused(size_names(function(i)), text) + joined_zeros(text) + refuse_others(i, "-");
   }
 
   // Which arrays there are, and what tables hold, is not known yet: the most of all functions that calls of these sizes
   // may run.
-  std::string bytes_for_any_call(const std::vector<Made> &all, const Made &made, const std::string &sizes,
-                                 const Naming &names) {
+  std::string bytes_for_any_call(const std::vector<Made> &all, const Made &made, const Naming &names) {
     std::vector<std::string> bytes;
     const auto add = [&](const Made &one) {
-      const std::string text = bytes_text(one, names.space(one.name) + "(" + sizes + ")");
+      const std::string text = bytes_text(one, names.space(one.name) + "(" + one.sizes + ")");
       if (one.workspace && std::ranges::find(bytes, text) == bytes.end())
         bytes.push_back(text);
     };

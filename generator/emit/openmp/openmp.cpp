@@ -79,10 +79,11 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
         source.plan = plan_comment(variation->plans.at(TargetKind::openmp).plan, variation->facts);
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
-        launched.back().made.back().push_back(
-            {one.name, one.condition, one.of_tables, one.arrays, !one.workspace.empty(), one.has_team, one.why});
-        if (!one.workspace.empty())
-          printed.back().texts.push_back(one.workspace);
+        const bool has_workspace = !one.workspace.text.empty();
+        launched.back().made.back().push_back({one.name, one.condition, one.of_tables, one.arrays, has_workspace,
+                                               one.workspace.sizes, one.has_team, one.why});
+        if (has_workspace)
+          printed.back().texts.push_back(one.workspace.text);
         printed.back().texts.push_back(declare_at_fold(one.text));
       }
     }

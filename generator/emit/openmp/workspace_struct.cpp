@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "emit/print/phase_work.h"
-#include "emit/target_file.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -32,21 +31,9 @@ std::string WorkspaceStruct::most_threads(const std::vector<std::vector<std::str
   return out.empty() ? "1" : out;
 }
 
-// (void)N; for sizes that no buffer needs.
-std::string WorkspaceStruct::unused_sizes(const std::string &body) const {
-  std::vector<std::string> sizes;
-  for (const Argument &a : function_.arguments)
-    if (a.kind == Argument::Kind::size)
-      sizes.push_back(a.name);
-  return silence_unused(sizes, body);
-}
-
-std::string WorkspaceStruct::text(const std::string &kernel) const {
-  const std::string all = derived_declarations(printer_, body_) + body_;
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(kernel) +
-         "Workspace : " + printer_.spelling.helper("Workspace") + " {\nint64_t " + join(fields_, ", ") +
-         ";\nexplicit " + camel(kernel) + "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) +
-         all + "}\n};\n";
+WorkspaceText WorkspaceStruct::text(const std::string &kernel) const {
+  return workspace_text(kernel, function_, " : " + printer_.spelling.helper("Workspace"),
+                        "int64_t " + join(fields_, ", ") + ";", derived_declarations(printer_, body_) + body_);
 }
 
 } // namespace kgen
