@@ -6,7 +6,8 @@
 #define KGEN_CUDA_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_CUDA_REVISION 35
+#define KGEN_CUDA_REVISION 36
+#define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
 #include <cstring>
@@ -708,10 +709,7 @@ __device__ inline void atomic_add_f16(uint16_t* place, float value) {
 // Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
+  total = count > (INT64_MAX / 4 - total) / bytes ? INT64_MAX / 2 : total + (count * bytes + 255) / 256 * 256;
   return start;
 }
 

@@ -7,7 +7,8 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 82
+#define KGEN_OPENMP_REVISION 86
+#define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
 #include <cstdint>
@@ -208,6 +209,7 @@ inline int chosen_set() {
   }
   return set;
 }
+inline const char* instructions() { return kSetNames[chosen_set()]; }
 
 }  // namespace kgen_openmp
 }  // namespace
@@ -549,19 +551,20 @@ inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
   return workers;
 }
 
-// Of the workspace, where each thread has memory of its own behind what all share.
-template <class Space>
-int64_t bytes_of_team(const Space& space, int64_t threads) {
-  int64_t more = 0, all = 0;
-  if (__builtin_mul_overflow(space.thread_bytes, threads - 1, &more) ||
-      __builtin_add_overflow(space.bytes, more, &all))
+// What all threads of a call share, and behind it what each has of its own.
+struct Workspace {
+  int64_t bytes = 0, thread_bytes = 0, most_threads = 1;
+};
+
+// With those before its first line, for memory may begin anywhere.
+inline int64_t bytes_of(const Workspace& space, int64_t threads) {
+  int64_t of_threads = 0, all = 0;
+  if (__builtin_mul_overflow(space.thread_bytes, threads, &of_threads) ||
+      __builtin_add_overflow(space.bytes + kLineBytes, of_threads, &all))
     return INT64_MAX / 2;
   return all;
 }
-template <class Space>
-int64_t bytes_of_team(const Space& space) {
-  return bytes_of_team(space, space.most_threads);
-}
+inline int64_t bytes_of(const Workspace& space) { return bytes_of(space, space.most_threads); }
 
 // The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
 inline char* next_line(void* memory) {
@@ -569,12 +572,21 @@ inline char* next_line(void* memory) {
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
-// Memory for intermediates: the caller's, or its own.
+// How many threads so many bytes are enough for.
+inline int64_t threads_within(int64_t bytes, const Workspace& space) {
+  const int64_t most = space.most_threads == 1 ? 1 : smaller(space.most_threads, thread_count());
+  if (space.thread_bytes == 0) return most;
+  if (bytes < space.bytes) return 1;
+  return larger(int64_t(1), smaller(most, (bytes - space.bytes - kLineBytes) / space.thread_bytes));
+}
+// Memory for intermediates: the caller's, or its own. Where the caller's is less than all, fewer threads run.
 class Memory {
  public:
   template <class A, size_t Count>
-  Memory(void* workspace, int64_t given, int64_t needed, const A (&arrays)[Count])
-      : status(check_workspace(workspace, given, needed, 1, arrays)) {
+  Memory(void* workspace, int64_t given, const Workspace& space, const A (&arrays)[Count])
+      : threads(threads_within(workspace == nullptr ? INT64_MAX : given, space)) {
+    const int64_t needed = bytes_of(space, threads);
+    status = check_workspace(workspace, given, needed, 1, arrays);
     if (workspace == nullptr) own_ = std::malloc(size_t(needed));
     if (workspace == nullptr && own_ == nullptr) status = status_of(KGEN_NO_MEMORY);
     if (status == 0) data = next_line(own_ != nullptr ? own_ : workspace);
@@ -583,33 +595,12 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory() { std::free(own_); }
 
-  int status;
+  const int64_t threads;
+  int status = 0;
   char* data = nullptr;
 
  private:
   void* own_ = nullptr;
-};
-
-// The same where each thread has memory of its own. A workspace with less than all of it limits the team.
-template <class Space>
-int64_t threads_within(int64_t bytes, const Space& space) {
-  const int64_t most = smaller(space.most_threads, thread_count());
-  if (space.thread_bytes == 0) return most;
-  if (bytes < space.bytes) return 1;
-  return smaller(most, 1 + (bytes - space.bytes) / space.thread_bytes);
-}
-class TeamMemory : public Memory {
- public:
-  template <class Space, class A, size_t Count>
-  TeamMemory(void* workspace, int64_t given, const Space& space, const A (&arrays)[Count])
-      : TeamMemory(workspace, given, space, threads_within(workspace == nullptr ? INT64_MAX : given, space),
-                   arrays) {}
-  const int64_t threads;
-
- private:
-  template <class Space, class A, size_t Count>
-  TeamMemory(void* workspace, int64_t given, const Space& space, int64_t team, const A (&arrays)[Count])
-      : Memory(workspace, given, bytes_of_team(space, team), arrays), threads(team) {}
 };
 
 }  // namespace kgen_openmp
@@ -698,6 +689,7 @@ KGEN_BEGIN_TARGET(KGEN_AVX512_TARGET)
 namespace {
 namespace kgen_openmp {
 namespace KGEN_SET {
+using namespace kgen_openmp;  // for those who use this one
 
 // Is the coordinate within 0 .. extent-1?
 inline bool inside(int64_t coordinate, int64_t extent) { return coordinate >= 0 && coordinate < extent; }
@@ -990,6 +982,11 @@ inline int64_t thread_number() {
 #else
   return 0;
 #endif
+}
+
+// What this thread of a team has of its own.
+inline char* memory_of_thread(const Workspace& space, char* workspace) {
+  return workspace + space.bytes + thread_number() * space.thread_bytes;
 }
 
 // The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most

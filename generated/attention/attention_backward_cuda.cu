@@ -17,10 +17,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -29,8 +26,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) + padded_bytes(S * R, 4) +
@@ -144,8 +140,7 @@ cudaError_t attention_backward(const Stored<T>* q, const Stored<T>* k, const Sto
 // Where the intermediates lie in the workspace.
 struct AttentionBackwardInPartWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     kernel_tiles = reserve(bytes,
                            workspace_tiles(padded_bytes(S * R, 4) + padded_bytes(S, 4) +
                                                padded_bytes(S * R, 4) + padded_bytes(R, 4),
@@ -284,7 +279,7 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace space(B, H, S, D, R);
+      const AttentionBackwardWorkspace space(B, H, S, R);
       const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
       if (memory.status != 0) return memory.status;
       return cuda_status(small ? attention_backward<int32_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
@@ -292,7 +287,7 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
                                : attention_backward<int64_t, T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
                                                                     H, S, D, R, space, memory.data, queue));
     }
-    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
@@ -305,7 +300,7 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace space(B, H, S, D, R);
+      const AttentionBackwardWorkspace space(B, H, S, R);
       const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
       if (memory.status != 0) return memory.status;
       return cuda_status(small ? attention_backward<int32_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
@@ -313,7 +308,7 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
                                : attention_backward<int64_t, T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B,
                                                                      H, S, D, R, space, memory.data, queue));
     }
-    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
+    const AttentionBackwardInPartWorkspace space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
@@ -331,12 +326,12 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max({AttentionBackwardWorkspace(B, H, S, D, R).bytes,
-                     AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes});
+    return std::max(
+        {AttentionBackwardWorkspace(B, H, S, R).bytes, AttentionBackwardInPartWorkspace(B, H, S, R).bytes});
   }
   if (D == 128) {
-    return std::max({AttentionBackwardWorkspace(B, H, S, D, R).bytes,
-                     AttentionBackwardInPartWorkspace(B, H, S, D, R).bytes});
+    return std::max(
+        {AttentionBackwardWorkspace(B, H, S, R).bytes, AttentionBackwardInPartWorkspace(B, H, S, R).bytes});
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

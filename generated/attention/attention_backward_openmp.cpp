@@ -23,16 +23,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define ATTENTION_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                     \
@@ -51,26 +48,21 @@ ATTENTION_BACKWARD_FUNCTIONS(f32, float, float)
 ATTENTION_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 ATTENTION_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* attention_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* attention_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T, int kD>
-struct AttentionBackwardWorkspace {
+struct AttentionBackwardWorkspace : Workspace {
   int64_t p, sum_p, sum_d_o_v, sum_d_o_o, s_per_s_r_bh, p_per_s_r_bh, sum_p_per_s_bh, sum_d_o_v_per_s_r_bh,
       sum_d_o_o_per_s_bh, s_at_hand, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels,
-      sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels, threads,
-      most_threads, thread_bytes = 0, bytes = 0;
-  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+      sum_k_p_v_share_own_panels, sum_q_p_v_share_here_own_panels, sum_d_o_p_own_panels;
+  explicit AttentionBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
     sum_d_o_v = reserve(thread_bytes, S * R, 4);
@@ -91,9 +83,7 @@ struct AttentionBackwardWorkspace {
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, kD}, {0, S}).own_bytes(), 1);
     sum_d_o_p_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, kD}, {0, S}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -106,7 +96,7 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
   if (R >= 32) {
     const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const p = reinterpret_cast<float*>(mine + space.p);
       float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
       float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
@@ -229,7 +219,7 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
   } else {
     const bool around_caches = B * H * R * kD * (2 * kBytes<T>)+B * H * S * kD * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
       float* const sum_p_per_s_bh = reinterpret_cast<float*>(mine + space.sum_p_per_s_bh);
       float* const sum_d_o_v_per_s_r_bh = reinterpret_cast<float*>(mine + space.sum_d_o_v_per_s_r_bh);
@@ -323,17 +313,14 @@ void attention_backward(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionBackwardInPartWorkspace {
-  int64_t p, sum_p, v_share, s_per_s_r_bh, threads, most_threads, thread_bytes = 0, bytes = 0;
-  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+struct AttentionBackwardInPartWorkspace : Workspace {
+  int64_t p, sum_p, v_share, s_per_s_r_bh;
+  explicit AttentionBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, S * R, 4);
     sum_p = reserve(thread_bytes, S, 4);
     v_share = reserve(thread_bytes, S * R, 4);
     s_per_s_r_bh = reserve(thread_bytes, R, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -346,7 +333,7 @@ void attention_backward_in_part(const Stored<T>* q, const Stored<T>* k, const St
                                 int64_t threads) {
   (void)D;
   in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const p = reinterpret_cast<float*>(mine + space.p);
     float* const sum_p = reinterpret_cast<float*>(mine + space.sum_p);
     float* const v_share = reinterpret_cast<float*>(mine + space.v_share);
@@ -460,35 +447,35 @@ int launch_attention_backward(const Stored<T>* q, const Stored<T>* k, const Stor
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace<T, 64> space(B, H, S, D, R);
-      const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-      if (memory.status != 0) return memory.status;
-      attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
-                                memory.threads);
-      return 0;
+      const AttentionBackwardWorkspace<T, 64> space(B, H, S, R);
+      const Memory memory(workspace, workspace_bytes, space, arrays);
+      if (memory.status == 0)
+        attention_backward<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
+                                  memory.threads);
+      return memory.status;
     }
-    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
-                                      memory.data, memory.threads);
-    return 0;
+    const AttentionBackwardInPartWorkspace space(B, H, S, R);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      attention_backward_in_part<T, 64>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
+                                        memory.data, memory.threads);
+    return memory.status;
   }
   if (D == 128) {
     if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
-      const AttentionBackwardWorkspace<T, 128> space(B, H, S, D, R);
-      const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-      if (memory.status != 0) return memory.status;
-      attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
-                                 memory.threads);
-      return 0;
+      const AttentionBackwardWorkspace<T, 128> space(B, H, S, R);
+      const Memory memory(workspace, workspace_bytes, space, arrays);
+      if (memory.status == 0)
+        attention_backward<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space, memory.data,
+                                   memory.threads);
+      return memory.status;
     }
-    const AttentionBackwardInPartWorkspace space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
-                                       memory.data, memory.threads);
-    return 0;
+    const AttentionBackwardInPartWorkspace space(B, H, S, R);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      attention_backward_in_part<T, 128>(q, k, v, o, d_o, scale, d_q, d_k, d_v, B, H, S, D, R, space,
+                                         memory.data, memory.threads);
+    return memory.status;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }
@@ -500,12 +487,12 @@ int64_t workspace_of_attention_backward(int64_t B, int64_t H, int64_t S, int64_t
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    return std::max({bytes_of_team(AttentionBackwardWorkspace<T, 64>(B, H, S, D, R)),
-                     bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R))});
+    return std::max({bytes_of(AttentionBackwardWorkspace<T, 64>(B, H, S, R)),
+                     bytes_of(AttentionBackwardInPartWorkspace(B, H, S, R))});
   }
   if (D == 128) {
-    return std::max({bytes_of_team(AttentionBackwardWorkspace<T, 128>(B, H, S, D, R)),
-                     bytes_of_team(AttentionBackwardInPartWorkspace(B, H, S, D, R))});
+    return std::max({bytes_of(AttentionBackwardWorkspace<T, 128>(B, H, S, R)),
+                     bytes_of(AttentionBackwardInPartWorkspace(B, H, S, R))});
   }
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 13);
 }

@@ -14,10 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -26,8 +23,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct AttentionWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit AttentionWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+  explicit AttentionWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     kernel_tiles = reserve(
         bytes, workspace_tiles(padded_bytes(R, 4) + padded_bytes(R, 4), 32768, smaller(B * H * S, 1024)), 1);
   }
@@ -113,7 +109,7 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
   if (D == 64) {
     const bool small = larger(B * H * S * 64, B * H * R * 64) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionWorkspace space(B, H, S, D, R);
+    const AttentionWorkspace space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
@@ -123,7 +119,7 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
   if (D == 128) {
     const bool small = larger(B * H * S * 128, B * H * R * 128) < 1073741824;
     const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-    const AttentionWorkspace space(B, H, S, D, R);
+    const AttentionWorkspace space(B, H, S, R);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(
@@ -138,8 +134,8 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return AttentionWorkspace(B, H, S, D, R).bytes;
-  if (D == 128) return AttentionWorkspace(B, H, S, D, R).bytes;
+  if (D == 64) return AttentionWorkspace(B, H, S, R).bytes;
+  if (D == 128) return AttentionWorkspace(B, H, S, R).bytes;
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

@@ -18,16 +18,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_online_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t attention_online_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t D,
                                                          int64_t R) {
@@ -49,25 +46,19 @@ extern "C" int attention_online_bf16_openmp(float scale, const uint16_t* q, cons
   BY_SET(return launch_attention_online<BF16>(scale, q, k, v, o, B, H, S, D, R, workspace, workspace_bytes))
 }
 
-extern "C" const char* attention_online_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* attention_online_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct AttentionOnlineD64Workspace {
-  int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads, thread_bytes = 0,
-                                                                                         bytes = 0;
-  explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    (void)R;
+struct AttentionOnlineD64Workspace : Workspace {
+  int64_t acc, s, p, sum_q_k_here_own_panels, sum_p_v_own_panels;
+  explicit AttentionOnlineD64Workspace(int64_t B, int64_t H, int64_t S) {
     acc = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
     s = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
     p = reserve(thread_bytes, columns_of(768, 384) * 64, 4);
@@ -77,9 +68,7 @@ struct AttentionOnlineD64Workspace {
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(768, 384)}, 1, {0, 64}, {0, 64}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -91,7 +80,7 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(768, 384));
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const acc = reinterpret_cast<float*>(mine + space.acc);
       float* const s = reinterpret_cast<float*>(mine + space.s);
       float* const p = reinterpret_cast<float*>(mine + space.p);
@@ -262,12 +251,9 @@ void attention_online_d64(float scale, const Stored<T>* q, const Stored<T>* k, c
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct AttentionOnlineD128Workspace {
-  int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
-  explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
-    (void)R;
+struct AttentionOnlineD128Workspace : Workspace {
+  int64_t acc, s, p, acc_per_s_d_bh, sum_q_k_here_own_panels, sum_p_v_own_panels;
+  explicit AttentionOnlineD128Workspace(int64_t B, int64_t H, int64_t S) {
     acc = reserve(thread_bytes, columns_of(1024, 384) * 128, 4);
     s = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
     p = reserve(thread_bytes, columns_of(1024, 384) * 64, 4);
@@ -278,9 +264,7 @@ struct AttentionOnlineD128Workspace {
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(1024, 384)}, 1, {0, 128}, {0, 64}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -292,7 +276,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
   if (S >= 32) {
     const int64_t s_index_part = share_of(S, B * H, columns_of(1024, 384));
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const acc = reinterpret_cast<float*>(mine + space.acc);
       float* const s = reinterpret_cast<float*>(mine + space.s);
       float* const p = reinterpret_cast<float*>(mine + space.p);
@@ -393,7 +377,7 @@ void attention_online_d128(float scale, const Stored<T>* q, const Stored<T>* k, 
     });
   } else {
     in_team(product_of(larger(1, ceil_div(R, 64)), S, 128, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const acc_per_s_d_bh = reinterpret_cast<float*>(mine + space.acc_per_s_d_bh);
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t bh = 0; bh < B * H; ++bh) {
@@ -474,18 +458,18 @@ int launch_attention_online(float scale, const Stored<T>* q, const Stored<T>* k,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionOnlineD64Workspace<T> space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    const AttentionOnlineD64Workspace<T> space(B, H, S);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      attention_online_d64<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   if (D == 128) {
-    const AttentionOnlineD128Workspace<T> space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    const AttentionOnlineD128Workspace<T> space(B, H, S);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      attention_online_d128<T>(scale, q, k, v, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
@@ -496,8 +480,8 @@ int64_t workspace_of_attention_online(int64_t B, int64_t H, int64_t S, int64_t D
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionOnlineD64Workspace<T>(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionOnlineD128Workspace<T>(B, H, S, D, R));
+  if (D == 64) return bytes_of(AttentionOnlineD64Workspace<T>(B, H, S));
+  if (D == 128) return bytes_of(AttentionOnlineD128Workspace<T>(B, H, S));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

@@ -18,16 +18,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define ATTENTION_FUNCTIONS(NAME, T, STORED)                                                                 \
@@ -44,24 +41,19 @@ ATTENTION_FUNCTIONS(f32, float, float)
 ATTENTION_FUNCTIONS(bf16, BF16, uint16_t)
 ATTENTION_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* attention_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* attention_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T, int kD>
-struct AttentionWorkspace {
-  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
-      most_threads, thread_bytes = 0, bytes = 0;
-  explicit AttentionWorkspace(int64_t B, int64_t H, int64_t S, int64_t D, int64_t R) {
-    (void)D;
+struct AttentionWorkspace : Workspace {
+  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels;
+  explicit AttentionWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     p_per_s_r_bh = reserve(thread_bytes, R, 4);
@@ -72,9 +64,7 @@ struct AttentionWorkspace {
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, kD}, {0, R}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -87,7 +77,7 @@ void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float
     const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
     const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const p = reinterpret_cast<float*>(mine + space.p);
       float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
       char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
@@ -157,7 +147,7 @@ void attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v, float
   } else {
     const bool around_caches = B * H * S * kD * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, kD, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
       float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -218,18 +208,18 @@ int launch_attention(const Stored<T>* q, const Stored<T>* k, const Stored<T>* v,
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (D == 64) {
-    const AttentionWorkspace<T, 64> space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    const AttentionWorkspace<T, 64> space(B, H, S, R);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      attention<T, 64>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   if (D == 128) {
-    const AttentionWorkspace<T, 128> space(B, H, S, D, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
-    return 0;
+    const AttentionWorkspace<T, 128> space(B, H, S, R);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      attention<T, 128>(q, k, v, scale, o, B, H, S, D, R, space, memory.data, memory.threads);
+    return memory.status;
   }
   return status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
@@ -240,8 +230,8 @@ int64_t workspace_of_attention(int64_t B, int64_t H, int64_t S, int64_t D, int64
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, D}, {10, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  if (D == 64) return bytes_of_team(AttentionWorkspace<T, 64>(B, H, S, D, R));
-  if (D == 128) return bytes_of_team(AttentionWorkspace<T, 128>(B, H, S, D, R));
+  if (D == 64) return bytes_of(AttentionWorkspace<T, 64>(B, H, S, R));
+  if (D == 128) return bytes_of(AttentionWorkspace<T, 128>(B, H, S, R));
   return -status_of(KGEN_SIZE_NOT_ALLOWED, 9);
 }
 

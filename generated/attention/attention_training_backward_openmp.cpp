@@ -22,16 +22,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "attention_training_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_training_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_training_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t attention_training_backward_f32_openmp_workspace(int64_t B, int64_t H, int64_t S,
                                                                     int64_t R) {
@@ -61,23 +58,21 @@ extern "C" int attention_training_backward_bf16_openmp(const uint16_t* q, const 
 }
 
 extern "C" const char* attention_training_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct AttentionTrainingBackwardWorkspace {
+struct AttentionTrainingBackwardWorkspace : Workspace {
   int64_t exp_s, sum_d_o_v, sum_d_o_o, s, exp_s_per_s_r_bh, sum_d_o_v_per_s_r_bh, sum_d_o_o_per_s_bh,
       s_per_s_r_bh, sum_q_k_here_own_panels, sum_d_o_v_here_own_panels, sum_q_exp_s_v_share_here_own_panels,
-      sum_d_o_exp_s_own_panels, sum_k_exp_s_v_share_own_panels, threads, most_threads, thread_bytes = 0,
-                                                                                       bytes = 0;
+      sum_d_o_exp_s_own_panels, sum_k_exp_s_v_share_own_panels;
   explicit AttentionTrainingBackwardWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     exp_s = reserve(thread_bytes, R * S, 4);
     sum_d_o_v = reserve(thread_bytes, R * S, 4);
@@ -97,9 +92,7 @@ struct AttentionTrainingBackwardWorkspace {
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, R}, 1, {0, 64}, {0, S}).own_bytes(), 1);
     sum_k_exp_s_v_share_own_panels =
         reserve(thread_bytes, Cut<float, float, float, kLanes32>({0, S}, 1, {0, 64}, {0, R}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -112,7 +105,7 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
   if (S >= 32) {
     const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const exp_s = reinterpret_cast<float*>(mine + space.exp_s);
       float* const sum_d_o_v = reinterpret_cast<float*>(mine + space.sum_d_o_v);
       float* const sum_d_o_o = reinterpret_cast<float*>(mine + space.sum_d_o_o);
@@ -214,7 +207,7 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
   } else {
     const bool around_caches = B * H * R * 64 * (2 * kBytes<T>)+B * H * S * 64 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const exp_s_per_s_r_bh = reinterpret_cast<float*>(mine + space.exp_s_per_s_r_bh);
       float* const sum_d_o_v_per_s_r_bh = reinterpret_cast<float*>(mine + space.sum_d_o_v_per_s_r_bh);
       float* const sum_d_o_o_per_s_bh = reinterpret_cast<float*>(mine + space.sum_d_o_o_per_s_bh);
@@ -294,15 +287,13 @@ void attention_training_backward(const Stored<T>* q, const Stored<T>* k, const S
 }
 
 // Where the intermediates lie in the workspace.
-struct AttentionTrainingBackwardInPartWorkspace {
-  int64_t exp_s, v_share, s, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct AttentionTrainingBackwardInPartWorkspace : Workspace {
+  int64_t exp_s, v_share, s;
   explicit AttentionTrainingBackwardInPartWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     exp_s = reserve(thread_bytes, R * S, 4);
     v_share = reserve(thread_bytes, R * S, 4);
     s = reserve(thread_bytes, S, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -315,7 +306,7 @@ void attention_training_backward_in_part(const Stored<T>* q, const Stored<T>* k,
                                          const AttentionTrainingBackwardInPartWorkspace& space,
                                          char* workspace, int64_t threads) {
   in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const exp_s = reinterpret_cast<float*>(mine + space.exp_s);
     float* const v_share = reinterpret_cast<float*>(mine + space.v_share);
     float* const s = reinterpret_cast<float*>(mine + space.s);
@@ -415,18 +406,18 @@ int launch_attention_training_backward(const Stored<T>* q, const Stored<T>* k, c
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (d_q != nullptr && d_k != nullptr && d_v != nullptr) {
     const AttentionTrainingBackwardWorkspace<T> space(B, H, S, R);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    attention_training_backward<T>(q, k, v, o, lse, d_o, scale, d_q, d_k, d_v, B, H, S, R, space, memory.data,
-                                   memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      attention_training_backward<T>(q, k, v, o, lse, d_o, scale, d_q, d_k, d_v, B, H, S, R, space,
+                                     memory.data, memory.threads);
+    return memory.status;
   }
   const AttentionTrainingBackwardInPartWorkspace space(B, H, S, R);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  attention_training_backward_in_part<T>(q, k, v, o, lse, d_o, scale, d_q, d_k, d_v, B, H, S, R, space,
-                                         memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    attention_training_backward_in_part<T>(q, k, v, o, lse, d_o, scale, d_q, d_k, d_v, B, H, S, R, space,
+                                           memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -435,8 +426,8 @@ int64_t workspace_of_attention_training_backward(int64_t B, int64_t H, int64_t S
   if (const int status = check_sizes({{11, B}, {12, H}, {13, S}, {14, R}})) return -status;
   if ((B == 0 || H == 0 || S == 0) && (B == 0 || H == 0 || R == 0)) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max({bytes_of_team(AttentionTrainingBackwardWorkspace<T>(B, H, S, R)),
-                   bytes_of_team(AttentionTrainingBackwardInPartWorkspace(B, H, S, R))});
+  return std::max({bytes_of(AttentionTrainingBackwardWorkspace<T>(B, H, S, R)),
+                   bytes_of(AttentionTrainingBackwardInPartWorkspace(B, H, S, R))});
 }
 
 }  // namespace KGEN_SET

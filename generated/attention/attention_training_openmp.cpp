@@ -19,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "attention_training_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_training_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "attention_training_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t attention_training_f32_openmp_workspace(int64_t B, int64_t H, int64_t S, int64_t R) {
   BY_SET(return workspace_of_attention_training<float>(B, H, S, R))
@@ -48,22 +45,18 @@ extern "C" int attention_training_bf16_openmp(const uint16_t* q, const uint16_t*
   BY_SET(return launch_attention_training<BF16>(q, k, v, scale, o, B, H, S, R, workspace, workspace_bytes))
 }
 
-extern "C" const char* attention_training_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* attention_training_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct AttentionTrainingWorkspace {
-  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels, threads,
-      most_threads, thread_bytes = 0, bytes = 0;
+struct AttentionTrainingWorkspace : Workspace {
+  int64_t p, s_per_s_r_bh, p_per_s_r_bh, s_at_hand, sum_q_k_here_own_panels, sum_p_v_own_panels;
   explicit AttentionTrainingWorkspace(int64_t B, int64_t H, int64_t S, int64_t R) {
     p = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
     s_per_s_r_bh = reserve(thread_bytes, columns_of(R * 8, 384) * R, 4);
@@ -75,9 +68,7 @@ struct AttentionTrainingWorkspace {
     sum_p_v_own_panels = reserve(
         thread_bytes,
         Cut<float, float, float, kLanes32>({0, columns_of(R * 8, 384)}, 1, {0, 64}, {0, R}).own_bytes(), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * H, S});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -89,7 +80,7 @@ void attention_training(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
     const int64_t s_index_part = share_of(S, B * H, columns_of(R * 8, 384));
     const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const p = reinterpret_cast<float*>(mine + space.p);
       float* const s_per_s_r_bh = reinterpret_cast<float*>(mine + space.s_per_s_r_bh);
       char* const sum_q_k_here_own_panels = mine + space.sum_q_k_here_own_panels;
@@ -159,7 +150,7 @@ void attention_training(const Stored<T>* q, const Stored<T>* k, const Stored<T>*
   } else {
     const bool around_caches = B * H * S * 64 * kBytes<T> >= kBeyondCaches;
     in_team(product_of(S, 64, R, B * H) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const p_per_s_r_bh = reinterpret_cast<float*>(mine + space.p_per_s_r_bh);
       float* const s_at_hand = reinterpret_cast<float*>(mine + space.s_at_hand);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -220,10 +211,10 @@ int launch_attention_training(const Stored<T>* q, const Stored<T>* k, const Stor
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   const AttentionTrainingWorkspace<T> space(B, H, S, R);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  attention_training<T>(q, k, v, scale, o, B, H, S, R, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    attention_training<T>(q, k, v, scale, o, B, H, S, R, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -232,7 +223,7 @@ int64_t workspace_of_attention_training(int64_t B, int64_t H, int64_t S, int64_t
   if (const int status = check_sizes({{6, B}, {7, H}, {8, S}, {9, R}})) return -status;
   if (B == 0 || H == 0 || S == 0) return 0;
   if (double(B) * double(H) * double(S) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(AttentionTrainingWorkspace<T>(B, H, S, R));
+  return bytes_of(AttentionTrainingWorkspace<T>(B, H, S, R));
 }
 
 }  // namespace KGEN_SET

@@ -15,10 +15,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -27,9 +24,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct AveragePool1dBackwardWorkspace {
   int64_t count, bytes = 0;
-  explicit AveragePool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
-    (void)B;
-    (void)C;
+  explicit AveragePool1dBackwardWorkspace(int64_t W) {
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count = reserve(bytes, Q, 8);
   }
@@ -100,7 +95,7 @@ int launch_average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, St
   if (B == 0 || C == 0 || W == 0) return 0;
   const bool small = larger(B * C * W, B * C * Q) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const AveragePool1dBackwardWorkspace space(B, C, W);
+  const AveragePool1dBackwardWorkspace space(W);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
@@ -113,7 +108,7 @@ int64_t workspace_of_average_pool_1d_backward(int64_t B, int64_t C, int64_t W) {
   if (const int status = check_sizes({{4, B}, {5, C}, {6, W}})) return -status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || W == 0) return 0;
-  return AveragePool1dBackwardWorkspace(B, C, W).bytes;
+  return AveragePool1dBackwardWorkspace(W).bytes;
 }
 
 }  // namespace

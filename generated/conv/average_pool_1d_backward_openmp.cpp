@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "average_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t average_pool_1d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t W) {
   BY_SET(return workspace_of_average_pool_1d_backward(B, C, W))
@@ -46,25 +43,21 @@ extern "C" int average_pool_1d_backward_bf16_openmp(const uint16_t* x, const uin
 }
 
 extern "C" const char* average_pool_1d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct AveragePool1dBackwardWorkspace {
-  int64_t count, bytes = 0;
-  explicit AveragePool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
-    (void)B;
-    (void)C;
+struct AveragePool1dBackwardWorkspace : Workspace {
+  int64_t count;
+  explicit AveragePool1dBackwardWorkspace(int64_t W) {
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count = reserve(bytes, Q, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -129,11 +122,10 @@ int launch_average_pool_1d_backward(const Stored<T>* x, const Stored<T>* d_y, St
   const Array arrays[] = {{1, x, {B, C, W}}, {2, d_y, {B, C, Q}}, {3, d_x, {B, C, W}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || W == 0) return 0;
-  const AveragePool1dBackwardWorkspace space(B, C, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, space, memory.data);
-  return 0;
+  const AveragePool1dBackwardWorkspace space(W);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) average_pool_1d_backward<T>(x, d_y, d_x, B, C, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -141,7 +133,7 @@ int64_t workspace_of_average_pool_1d_backward(int64_t B, int64_t C, int64_t W) {
   if (const int status = check_sizes({{4, B}, {5, C}, {6, W}})) return -status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || W == 0) return 0;
-  return AveragePool1dBackwardWorkspace(B, C, W).bytes;
+  return bytes_of(AveragePool1dBackwardWorkspace(W));
 }
 
 }  // namespace KGEN_SET

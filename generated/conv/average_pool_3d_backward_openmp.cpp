@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "average_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int average_pool_3d_backward_f32_openmp(const float* d_y, float* d_x, int64_t B, int64_t C,
                                                    int64_t D, int64_t H, int64_t W) {
@@ -35,14 +32,13 @@ extern "C" int average_pool_3d_backward_bf16_openmp(const uint16_t* d_y, uint16_
 }
 
 extern "C" const char* average_pool_3d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>

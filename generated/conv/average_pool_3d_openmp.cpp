@@ -12,16 +12,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "average_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int average_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D,
                                           int64_t H, int64_t W) {
@@ -33,15 +30,12 @@ extern "C" int average_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64
   BY_SET(return launch_average_pool_3d<BF16>(x, y, B, C, D, H, W))
 }
 
-extern "C" const char* average_pool_3d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* average_pool_3d_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>

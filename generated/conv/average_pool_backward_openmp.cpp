@@ -19,16 +19,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "average_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "average_pool_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t average_pool_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W) {
   BY_SET(return workspace_of_average_pool_backward(B, C, H, W))
@@ -48,30 +45,24 @@ extern "C" int average_pool_backward_bf16_openmp(const uint16_t* x, const uint16
   BY_SET(return launch_average_pool_backward<BF16>(x, d_y, d_x, B, C, H, W, workspace, workspace_bytes))
 }
 
-extern "C" const char* average_pool_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* average_pool_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct AveragePoolBackwardWorkspace {
-  int64_t count, count_along_i_j_part, bytes = 0;
-  explicit AveragePoolBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    (void)B;
-    (void)C;
+struct AveragePoolBackwardWorkspace : Workspace {
+  int64_t count, count_along_i_j_part;
+  explicit AveragePoolBackwardWorkspace(int64_t H, int64_t W) {
     const int64_t P = floor_div(H - 1, 2) + 1;
     const int64_t Q = floor_div(W - 1, 2) + 1;
     const int64_t I_shares = larger(
         1, smaller(floor_div(64, larger(1, (floor_div(H - 1, 2) + 1) * (floor_div(W - 1, 2) + 1))), 1));
     count = reserve(bytes, P * Q, 8);
     count_along_i_j_part = reserve(bytes, I_shares * P * Q, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -192,11 +183,10 @@ int launch_average_pool_backward(const Stored<T>* x, const Stored<T>* d_y, Store
   const Array arrays[] = {{1, x, {B, C, H, W}}, {2, d_y, {B, C, P, Q}}, {3, d_x, {B, C, H, W}}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  const AveragePoolBackwardWorkspace space(B, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  average_pool_backward<T>(x, d_y, d_x, B, C, H, W, space, memory.data);
-  return 0;
+  const AveragePoolBackwardWorkspace space(H, W);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) average_pool_backward<T>(x, d_y, d_x, B, C, H, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -205,7 +195,7 @@ int64_t workspace_of_average_pool_backward(int64_t B, int64_t C, int64_t H, int6
   if (double(H) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return AveragePoolBackwardWorkspace(B, C, H, W).bytes;
+  return bytes_of(AveragePoolBackwardWorkspace(H, W));
 }
 
 }  // namespace KGEN_SET

@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int conv2d_backward_openmp(const float* x, const float* w, const float* bias, const float* d_y,
                                       float* d_x, float* d_w, float* d_bias, int64_t B, int64_t C, int64_t H,
@@ -33,15 +30,12 @@ extern "C" int conv2d_backward_openmp(const float* x, const float* w, const floa
   BY_SET(return launch_conv2d_backward(x, w, bias, d_y, d_x, d_w, d_bias, B, C, H, W, O))
 }
 
-extern "C" const char* conv2d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* conv2d_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void conv2d_backward(const float* x, const float* w, const float* bias, const float* d_y, float* d_x,

@@ -2,8 +2,7 @@
 //
 // conv2d: y[b, o, p, q] = bias[o] + sum of x[b, c, 2p + i - 1, 2q + j - 1] * w[o, c, i, j]
 //
-// Plan: threads share tiles of O x B*P*Q, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of O x B*P*Q, folded in registers from panels of both sides, packed once.
 // Bytes that conv2d must move: 4 * O + 36 * O * C + 4 * C * W * H * B read, 4 * O * B * Q * P written.
 // Operations: 9 * O * C * B * Q * P + O * B * Q * P + 3 * Q + 3 * P of add; 3 * Q + 3 * P of sub; 9 * O * C *
 //   B * Q * P + Q + P of mul.
@@ -14,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "conv2d_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t conv2d_openmp_workspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
   BY_SET(return workspace_of_conv2d(B, C, H, W, O))
@@ -34,20 +30,17 @@ extern "C" int conv2d_openmp(const float* x, const float* w, const float* bias, 
   BY_SET(return launch_conv2d(x, w, bias, y, B, C, H, W, O, workspace, workspace_bytes))
 }
 
-extern "C" const char* conv2d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* conv2d_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct Conv2dWorkspace {
-  int64_t s_panels, s_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct Conv2dWorkspace : Workspace {
+  int64_t s_panels, s_own_panels;
   explicit Conv2dWorkspace(int64_t B, int64_t C, int64_t H, int64_t W, int64_t O) {
     const int64_t P = floor_div(H + 2 - 3, 2) + 1;
     const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
@@ -56,9 +49,7 @@ struct Conv2dWorkspace {
     s_own_panels =
         reserve(thread_bytes,
                 CutOfProducts<float, kLanes32>({0, O}, B * P, {0, Q}, {0, C * 3 * 3}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -70,8 +61,7 @@ void conv2d(const float* x, const float* w, const float* bias, float* y, int64_t
   char* const s_panels = workspace + space.s_panels;
   in_team(product_of(B, C, O, 3, 3, floor_div(H + 2 - 3, 2) + 1, floor_div(W + 2 - 3, 2) + 1) > 131072,
           threads, [&]() IN_SET {
-            char* const s_own_panels =
-                workspace + space.threads + thread_number() * space.thread_bytes + space.s_own_panels;
+            char* const s_own_panels = memory_of_thread(space, workspace) + space.s_own_panels;
             // Tiles of o x q stay in registers while they go down at: s.
             contract_products<float, kLanes32>(
                 all_threads(), s_panels, s_own_panels, {0, O}, B * P, {0, Q}, {0, C * 3 * 3},
@@ -115,10 +105,9 @@ int launch_conv2d(const float* x, const float* w, const float* bias, float* y, i
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
   const Conv2dWorkspace space(B, C, H, W, O);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  conv2d(x, w, bias, y, B, C, H, W, O, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) conv2d(x, w, bias, y, B, C, H, W, O, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -129,7 +118,7 @@ int64_t workspace_of_conv2d(int64_t B, int64_t C, int64_t H, int64_t W, int64_t 
   const int64_t P = floor_div(H + 2 - 3, 2) + 1;
   const int64_t Q = floor_div(W + 2 - 3, 2) + 1;
   if (B == 0 || O == 0 || P == 0 || Q == 0) return 0;
-  return bytes_of_team(Conv2dWorkspace(B, C, H, W, O));
+  return bytes_of(Conv2dWorkspace(B, C, H, W, O));
 }
 
 }  // namespace KGEN_SET

@@ -16,16 +16,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "max_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_1d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t max_pool_1d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t W) {
   BY_SET(return workspace_of_max_pool_1d_backward(B, C, W))
@@ -45,26 +42,21 @@ extern "C" int max_pool_1d_backward_bf16_openmp(const uint16_t* x, const uint16_
   BY_SET(return launch_max_pool_1d_backward<BF16>(x, y, d_y, d_x, B, C, W, workspace, workspace_bytes))
 }
 
-extern "C" const char* max_pool_1d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_1d_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MaxPool1dBackwardWorkspace {
-  int64_t count_x, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MaxPool1dBackwardWorkspace : Workspace {
+  int64_t count_x;
   explicit MaxPool1dBackwardWorkspace(int64_t B, int64_t C, int64_t W) {
     const int64_t Q = floor_div(W - 1, 2) + 1;
     count_x = reserve(thread_bytes, Q, 8);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -75,7 +67,7 @@ void max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T
   const int64_t Q = floor_div(W - 1, 2) + 1;
   const bool around_caches = B * C * W * kBytes<T> >= kBeyondCaches;
   in_team(product_of(floor_div(W - 1, 2) + 1, 3, B * C) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     int64_t* const count_x = reinterpret_cast<int64_t*>(mine + space.count_x);
     OMP(omp for schedule(static) nowait)
     for (int64_t bc = 0; bc < B * C; ++bc) {
@@ -132,10 +124,10 @@ int launch_max_pool_1d_backward(const Stored<T>* x, const Stored<T>* y, const St
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || W == 0) return 0;
   const MaxPool1dBackwardWorkspace space(B, C, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  max_pool_1d_backward<T>(x, y, d_y, d_x, B, C, W, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    max_pool_1d_backward<T>(x, y, d_y, d_x, B, C, W, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -143,7 +135,7 @@ int64_t workspace_of_max_pool_1d_backward(int64_t B, int64_t C, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, W}})) return -status;
   if (double(W) + 1.0 + 2.0 + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || C == 0 || W == 0) return 0;
-  return bytes_of_team(MaxPool1dBackwardWorkspace(B, C, W));
+  return bytes_of(MaxPool1dBackwardWorkspace(B, C, W));
 }
 
 }  // namespace KGEN_SET

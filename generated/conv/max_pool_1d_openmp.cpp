@@ -14,16 +14,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "max_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_1d_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int max_pool_1d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t W) {
   BY_SET(return launch_max_pool_1d(x, y, B, C, W, max_pool_1d_f32))
@@ -33,15 +30,12 @@ extern "C" int max_pool_1d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B
   BY_SET(return launch_max_pool_1d(x, y, B, C, W, max_pool_1d_bf16))
 }
 
-extern "C" const char* max_pool_1d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_1d_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void max_pool_1d_f32(const float* x, float* y, int64_t B, int64_t C, int64_t W) {

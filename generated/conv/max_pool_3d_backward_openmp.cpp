@@ -15,16 +15,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "max_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t max_pool_3d_backward_f32_openmp_workspace(int64_t B, int64_t C, int64_t D, int64_t H,
                                                              int64_t W) {
@@ -46,28 +43,23 @@ extern "C" int max_pool_3d_backward_bf16_openmp(const uint16_t* x, const uint16_
   BY_SET(return launch_max_pool_3d_backward<BF16>(x, y, d_y, d_x, B, C, D, H, W, workspace, workspace_bytes))
 }
 
-extern "C" const char* max_pool_3d_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_3d_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MaxPool3dBackwardWorkspace {
-  int64_t count_x, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MaxPool3dBackwardWorkspace : Workspace {
+  int64_t count_x;
   explicit MaxPool3dBackwardWorkspace(int64_t B, int64_t C, int64_t D, int64_t H, int64_t W) {
     const int64_t O = floor_div(D, 2);
     const int64_t P = floor_div(H, 2);
     const int64_t Q = floor_div(W, 2);
     count_x = reserve(thread_bytes, O * P * Q, 8);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B * C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -82,7 +74,7 @@ void max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const Stored<T
   in_team(
       product_of(floor_div(D, 2), floor_div(H, 2), floor_div(W, 2), 2, 2, 2, B * C) > 16384, threads,
       [&]() IN_SET {
-        char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+        char* const mine = memory_of_thread(space, workspace);
         int64_t* const count_x = reinterpret_cast<int64_t*>(mine + space.count_x);
         OMP(omp for schedule(static) nowait)
         for (int64_t bc = 0; bc < B * C; ++bc) {
@@ -156,17 +148,17 @@ int launch_max_pool_3d_backward(const Stored<T>* x, const Stored<T>* y, const St
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || D == 0 || H == 0 || W == 0) return 0;
   const MaxPool3dBackwardWorkspace space(B, C, D, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  max_pool_3d_backward<T>(x, y, d_y, d_x, B, C, D, H, W, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    max_pool_3d_backward<T>(x, y, d_y, d_x, B, C, D, H, W, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_max_pool_3d_backward(int64_t B, int64_t C, int64_t D, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, D}, {8, H}, {9, W}})) return -status;
   if (B == 0 || C == 0 || D == 0 || H == 0 || W == 0) return 0;
-  return bytes_of_team(MaxPool3dBackwardWorkspace(B, C, D, H, W));
+  return bytes_of(MaxPool3dBackwardWorkspace(B, C, D, H, W));
 }
 
 }  // namespace KGEN_SET

@@ -14,16 +14,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_3d_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int max_pool_3d_f32_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t D, int64_t H,
                                       int64_t W) {
@@ -35,15 +32,12 @@ extern "C" int max_pool_3d_bf16_openmp(const uint16_t* x, uint16_t* y, int64_t B
   BY_SET(return launch_max_pool_3d<BF16>(x, y, B, C, D, H, W))
 }
 
-extern "C" const char* max_pool_3d_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_3d_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>

@@ -14,30 +14,24 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "max_pool_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "max_pool_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int max_pool_openmp(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {
   BY_SET(return launch_max_pool(x, y, B, C, H, W))
 }
 
-extern "C" const char* max_pool_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* max_pool_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void max_pool(const float* x, float* y, int64_t B, int64_t C, int64_t H, int64_t W) {

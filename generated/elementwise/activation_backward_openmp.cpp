@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define ACTIVATION_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                    \
@@ -57,15 +54,12 @@ ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f32, float, squared_relu, float
 ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_bf16, uint16_t, squared_relu, BF16)
 ACTIVATION_BACKWARD_OTHER_FUNCTIONS(squared_relu_f16, uint16_t, squared_relu, F16)
 
-extern "C" const char* activation_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* activation_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
@@ -164,14 +158,12 @@ void activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>* bias,
 }
 
 // Where the intermediates lie in the workspace.
-struct ActivationBackwardGeluWorkspace {
-  int64_t d_y_scaled, d_y_scaled_per_row_n, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct ActivationBackwardGeluWorkspace : Workspace {
+  int64_t d_y_scaled, d_y_scaled_per_row_n;
   explicit ActivationBackwardGeluWorkspace(int64_t rows, int64_t N) {
     d_y_scaled = reserve(thread_bytes, rows * columns_of(rows * 4, 512), 4);
     d_y_scaled_per_row_n = reserve(thread_bytes, rows, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({N});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -184,7 +176,7 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
       OMP(omp for schedule(static) nowait)
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -224,7 +216,7 @@ void activation_backward_gelu(const Stored<T>* x, const Stored<T>* bias, const S
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t n = 0; n < N; ++n) {
@@ -318,7 +310,7 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
       OMP(omp for schedule(static) nowait)
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -357,7 +349,7 @@ void activation_backward_silu(const Stored<T>* x, const Stored<T>* bias, const S
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t n = 0; n < N; ++n) {
@@ -448,7 +440,7 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
     const int64_t n_part = share_of(N, 1, columns_of(rows * 4, 512));
     const bool around_caches = N * kBytes<T> + rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled = reinterpret_cast<float*>(mine + space.d_y_scaled);
       OMP(omp for schedule(static) nowait)
       for (int64_t n_first = 0; n_first < N; n_first += n_part) {
@@ -489,7 +481,7 @@ void activation_backward_squared_relu(const Stored<T>* x, const Stored<T>* bias,
     });
   } else {
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const d_y_scaled_per_row_n = reinterpret_cast<float*>(mine + space.d_y_scaled_per_row_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t n = 0; n < N; ++n) {
@@ -612,10 +604,9 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
   if (N == 0) return 0;
   if (d_x != nullptr && d_bias != nullptr) {
     const Space space(rows, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    run(x, bias, d_y, d_x, d_bias, rows, N, space, memory.data, memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0) run(x, bias, d_y, d_x, d_bias, rows, N, space, memory.data, memory.threads);
+    return memory.status;
   }
   run_in_part(x, bias, d_y, d_x, d_bias, rows, N);
   return 0;
@@ -625,7 +616,7 @@ int launch_activation_backward_gelu_f32(const T* x, const T* bias, const T* d_y,
 int64_t workspace_of_activation_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if (N == 0) return 0;
-  return bytes_of_team(ActivationBackwardGeluWorkspace(rows, N));
+  return bytes_of(ActivationBackwardGeluWorkspace(rows, N));
 }
 
 }  // namespace KGEN_SET

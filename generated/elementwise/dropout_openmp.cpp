@@ -12,16 +12,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "dropout_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "dropout_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "dropout_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int dropout_f32_openmp(const float* x, float rate, int64_t seed, float* y, bool* kept, int64_t M,
                                   int64_t N) {
@@ -33,15 +30,12 @@ extern "C" int dropout_bf16_openmp(const uint16_t* x, float rate, int64_t seed, 
   BY_SET(return launch_dropout<BF16>(x, rate, seed, y, kept, M, N))
 }
 
-extern "C" const char* dropout_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* dropout_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>

@@ -14,30 +14,24 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "mandelbrot_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mandelbrot_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mandelbrot_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int mandelbrot_openmp(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {
   BY_SET(return launch_mandelbrot(x0, y0, step, count, H, W))
 }
 
-extern "C" const char* mandelbrot_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mandelbrot_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void mandelbrot(float x0, float y0, float step, int32_t* count, int64_t H, int64_t W) {

@@ -22,16 +22,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rope_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define ROPE_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                           \
@@ -49,30 +46,24 @@ ROPE_BACKWARD_FUNCTIONS(f32, float, float)
 ROPE_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 ROPE_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* rope_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* rope_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct RopeBackwardWorkspace {
-  int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part,
-      bytes = 0;
-  explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
-    (void)H;
+struct RopeBackwardWorkspace : Workspace {
+  int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part;
+  explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t R) {
     const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
                                                ceil_div(B, larger(256, floor_div(65536, larger(1, R))))));
     sum_high_d_y_part = reserve(bytes, B_shares * S * R, 4);
     sum_low_d_y_part = reserve(bytes, B_shares * S * R, 4);
     sum_low_d_y_along_b_h_part = reserve(bytes, B_shares * S * R, 4);
     sum_high_d_y_along_b_h_part = reserve(bytes, B_shares * S * R, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -431,16 +422,14 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RopeBackwardInPartWorkspace {
-  int64_t low, high, low_per_b_s_h_r, high_per_b_s_h_r, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct RopeBackwardInPartWorkspace : Workspace {
+  int64_t low, high, low_per_b_s_h_r, high_per_b_s_h_r;
   explicit RopeBackwardInPartWorkspace(int64_t B, int64_t S, int64_t H, int64_t R) {
     low = reserve(thread_bytes, B * H * columns_of(B * H * (kBytes<T> + 8), 512), 4);
     high = reserve(thread_bytes, B * H * columns_of(B * H * (kBytes<T> + 8), 512), 4);
     low_per_b_s_h_r = reserve(thread_bytes, B * H, 4);
     high_per_b_s_h_r = reserve(thread_bytes, B * H, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({S, R});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -453,7 +442,7 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
   if (R >= 16) {
     const int64_t r_part = share_of(R, S, columns_of(B * H * (kBytes<T> + 8), 512));
     in_team(product_of(B, S, H, R) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const low = reinterpret_cast<float*>(mine + space.low);
       float* const high = reinterpret_cast<float*>(mine + space.high);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -528,7 +517,7 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
     });
   } else {
     in_team(product_of(B, S, H, R) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const low_per_b_s_h_r = reinterpret_cast<float*>(mine + space.low_per_b_s_h_r);
       float* const high_per_b_s_h_r = reinterpret_cast<float*>(mine + space.high_per_b_s_h_r);
       OMP(omp for collapse(2) schedule(static) nowait)
@@ -635,18 +624,18 @@ int launch_rope_backward(const Stored<T>* x, const float* cosine, const float* s
   if (const int status = check_arrays(arrays)) return status;
   if (S == 0 || R == 0) return 0;
   if (d_x != nullptr && d_cosine != nullptr && d_sine != nullptr) {
-    const RopeBackwardWorkspace space(B, S, H, R);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data);
-    return 0;
+    const RopeBackwardWorkspace space(B, S, R);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      rope_backward<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data);
+    return memory.status;
   }
   const RopeBackwardInPartWorkspace<T> space(B, S, H, R);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  rope_backward_in_part<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data,
-                           memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    rope_backward_in_part<T>(x, cosine, sine, d_y, d_x, d_cosine, d_sine, B, S, H, R, space, memory.data,
+                             memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -655,7 +644,7 @@ int64_t workspace_of_rope_backward(int64_t B, int64_t S, int64_t H, int64_t R) {
   if (const int status = check_sizes({{8, B}, {9, S}, {10, H}, {11, R}})) return -status;
   if (S == 0 || R == 0) return 0;
   return std::max(
-      {RopeBackwardWorkspace(B, S, H, R).bytes, bytes_of_team(RopeBackwardInPartWorkspace<T>(B, S, H, R))});
+      {bytes_of(RopeBackwardWorkspace(B, S, R)), bytes_of(RopeBackwardInPartWorkspace<T>(B, S, H, R))});
 }
 
 }  // namespace KGEN_SET

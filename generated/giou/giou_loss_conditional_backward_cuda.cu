@@ -3,7 +3,7 @@
 // giou_loss_conditional_backward: The gradient of giou_loss_conditional by pred and target, given that of
 // giou and loss
 //
-// Phase 1 of giou_loss_conditional_backward_f32: chunks of B*N are folded at once, then combined by the last
+// Phase 1 of giou_loss_conditional_backward_f32: blocks fold chunks of B*N, which are combined by the last
 //   block, in order, neighbours along B*N.
 // Phase 2: a thread for each of B*N, neighbours along B*N.
 // Bytes that giou_loss_conditional_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
@@ -15,10 +15,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -27,9 +24,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct GiouLossConditionalBackwardWorkspace {
   int64_t count_mask, count_mask_parts, ticket, bytes = 0;
-  explicit GiouLossConditionalBackwardWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossConditionalBackwardWorkspace() {
     count_mask = reserve(bytes, 1, 8);
     count_mask_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
@@ -258,7 +253,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
   if (B == 0 || N == 0) return 0;
   const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GiouLossConditionalBackwardWorkspace space(B, N);
+  const GiouLossConditionalBackwardWorkspace space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
@@ -272,7 +267,7 @@ int launch_giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>
 int64_t workspace_of_giou_loss_conditional_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return GiouLossConditionalBackwardWorkspace(B, N).bytes;
+  return GiouLossConditionalBackwardWorkspace().bytes;
 }
 
 }  // namespace

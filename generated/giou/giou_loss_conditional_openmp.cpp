@@ -3,7 +3,7 @@
 // giou_loss_conditional: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over the
 // valid boxes, 0 of none
 //
-// Phase 1 of giou_loss_conditional_f32: chunks of B*N are folded at once, then combined in order, neighbours
+// Phase 1 of giou_loss_conditional_f32: threads fold chunks of B*N, which are combined in order, neighbours
 //   along B*N.
 // Phase 2: one thread computes loss.
 // Bytes that giou_loss_conditional_f32 must move: 32 * N * B read, 5 * N * B + 4 written.
@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "giou_loss_conditional_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_conditional_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_conditional_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GIOU_LOSS_CONDITIONAL_FUNCTIONS(NAME, T, STORED)                                           \
@@ -43,27 +40,21 @@ GIOU_LOSS_CONDITIONAL_FUNCTIONS(f16, F16, uint16_t)
 GIOU_LOSS_CONDITIONAL_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_CONDITIONAL_FUNCTIONS(f64, double, double)
 
-extern "C" const char* giou_loss_conditional_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* giou_loss_conditional_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossConditionalWorkspace {
-  int64_t sum_each_parts, count_mask_parts, bytes = 0;
-  explicit GiouLossConditionalWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+struct GiouLossConditionalWorkspace : Workspace {
+  int64_t sum_each_parts, count_mask_parts;
+  explicit GiouLossConditionalWorkspace() {
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
     count_mask_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -151,18 +142,17 @@ int launch_giou_loss_conditional(const Stored<T>* pred, const Stored<T>* target,
   const Array arrays[] = {
       {1, pred, {B, N, 4}}, {2, target, {B, N, 4}}, {3, giou, {B, N}}, {4, mask, {B, N}}, {5, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const GiouLossConditionalWorkspace<T> space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
-  return 0;
+  const GiouLossConditionalWorkspace<T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) giou_loss_conditional<T>(pred, target, giou, mask, loss, B, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_giou_loss_conditional(int64_t B, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
-  return GiouLossConditionalWorkspace<T>(B, N).bytes;
+  return bytes_of(GiouLossConditionalWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

@@ -20,16 +20,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "giou_loss_packed_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
@@ -49,23 +46,20 @@ GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_PACKED_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_packed_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossPackedBackwardWorkspace {
-  int64_t d_joined, d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_width_p, d_height_p,
-      threads, most_threads, thread_bytes = 0, bytes = 0;
-  explicit GiouLossPackedBackwardWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)P;
+struct GiouLossPackedBackwardWorkspace : Workspace {
+  int64_t d_joined, d_hull_height, d_hull_width, d_shared_height, d_shared_width, d_width_p, d_height_p;
+  explicit GiouLossPackedBackwardWorkspace(int64_t B, int64_t N) {
     d_joined = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_height = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_hull_width = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -73,9 +67,7 @@ struct GiouLossPackedBackwardWorkspace {
     d_shared_width = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_width_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     d_height_p = reserve(thread_bytes, N, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -86,7 +78,7 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
                                const GiouLossPackedBackwardWorkspace<T>& space, char* workspace,
                                int64_t threads) {
   in_team(product_of(B, P, 4) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d_joined = reinterpret_cast<Value<T>*>(mine + space.d_joined);
     Value<T>* const d_hull_height = reinterpret_cast<Value<T>*>(mine + space.d_hull_height);
     Value<T>* const d_hull_width = reinterpret_cast<Value<T>*>(mine + space.d_hull_width);
@@ -274,12 +266,11 @@ void giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* pred, 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossPackedBackwardInPartWorkspace {
+struct GiouLossPackedBackwardInPartWorkspace : Workspace {
   int64_t left_p, top_p, right_p, bottom_p, width_p, height_p, d_joined, d_hull_height, d_hull_width,
       d_shared_height, d_shared_width, d_width_p, d_height_p, left_t_per_b_n, top_t_per_b_n, right_t_per_b_n,
-      bottom_t_per_b_n, threads, most_threads, thread_bytes = 0, bytes = 0;
-  explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)P;
+      bottom_t_per_b_n;
+  explicit GiouLossPackedBackwardInPartWorkspace(int64_t B, int64_t N) {
     left_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     top_p = reserve(thread_bytes, N, kBytes<Value<T>>);
     right_p = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -297,9 +288,7 @@ struct GiouLossPackedBackwardInPartWorkspace {
     top_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     right_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     bottom_t_per_b_n = reserve(thread_bytes, N, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -312,7 +301,7 @@ void giou_loss_packed_backward_in_part(const int64_t* box_start, const Stored<T>
                                        const GiouLossPackedBackwardInPartWorkspace<T>& space, char* workspace,
                                        int64_t threads) {
   in_team(product_of(B, P, 4) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const left_p = reinterpret_cast<Value<T>*>(mine + space.left_p);
     Value<T>* const top_p = reinterpret_cast<Value<T>*>(mine + space.top_p);
     Value<T>* const right_p = reinterpret_cast<Value<T>*>(mine + space.right_p);
@@ -574,19 +563,19 @@ int launch_giou_loss_packed_backward(const int64_t* box_start, const Stored<T>* 
   }
   if ((B == 0 || P == 0) && N == 0) return 0;
   if (d_pred != nullptr && d_target != nullptr) {
-    const GiouLossPackedBackwardWorkspace<T> space(B, P, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N, space,
-                                 memory.data, memory.threads);
-    return 0;
+    const GiouLossPackedBackwardWorkspace<T> space(B, N);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      giou_loss_packed_backward<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N, space,
+                                   memory.data, memory.threads);
+    return memory.status;
   }
-  const GiouLossPackedBackwardInPartWorkspace<T> space(B, P, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_packed_backward_in_part<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
-                                       space, memory.data, memory.threads);
-  return 0;
+  const GiouLossPackedBackwardInPartWorkspace<T> space(B, N);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    giou_loss_packed_backward_in_part<T>(box_start, pred, target, d_giou, d_loss, d_pred, d_target, B, P, N,
+                                         space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -595,8 +584,8 @@ int64_t workspace_of_giou_loss_packed_backward(int64_t B, int64_t P, int64_t N) 
   if (const int status = check_sizes({{8, B}, {9, P}, {10, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if ((B == 0 || P == 0) && N == 0) return 0;
-  return std::max({bytes_of_team(GiouLossPackedBackwardWorkspace<T>(B, P, N)),
-                   bytes_of_team(GiouLossPackedBackwardInPartWorkspace<T>(B, P, N))});
+  return std::max({bytes_of(GiouLossPackedBackwardWorkspace<T>(B, N)),
+                   bytes_of(GiouLossPackedBackwardInPartWorkspace<T>(B, N))});
 }
 
 }  // namespace KGEN_SET

@@ -3,7 +3,7 @@
 // giou_loss_packed: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over all
 // targets, 0 where there are none
 //
-// Plan of giou_loss_packed_f32: chunks of B are folded at once, then combined by the last block, in order,
+// Plan of giou_loss_packed_f32: blocks fold chunks of B, which are combined by the last block, in order,
 //   neighbours along N.
 // Bytes that giou_loss_packed_f32 must move: 16 * N + 16 * P * B read, 4 * N + 4 written.
 // Operations: 2 * N + B of add; 12 * N of sub; 4 * N each of mul, min; 2 * N + 1 of div; 10 * N + 1 of max.
@@ -13,10 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -26,10 +23,7 @@ using namespace kgen_cuda;
 template <class T>
 struct GiouLossPackedWorkspace {
   int64_t sum_each_parts, ticket, bytes = 0;
-  explicit GiouLossPackedWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)B;
-    (void)P;
-    (void)N;
+  explicit GiouLossPackedWorkspace() {
     sum_each_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -139,7 +133,7 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
                                256, 0, queue, box_start, B, P, N, table_status)))
       return status;
   }
-  const GiouLossPackedWorkspace<T> space(B, P, N);
+  const GiouLossPackedWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? giou_loss_packed<int32_t, T>(box_start, pred, target, giou, loss, B, P, N,
@@ -153,7 +147,7 @@ template <class T>
 int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GiouLossPackedWorkspace<T>(B, P, N).bytes;
+  return GiouLossPackedWorkspace<T>().bytes;
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 // giou_loss_packed: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over all
 // targets, 0 where there are none
 //
-// Phase 1 of giou_loss_packed_f32: chunks of B are folded at once, then combined in order, neighbours along
-//   N.
+// Phase 1 of giou_loss_packed_f32: threads fold chunks of B, which are combined in order, neighbours along N.
 // Phase 2: one thread computes loss.
 // Bytes that giou_loss_packed_f32 must move: 16 * N + 16 * P * B read, 4 * N + 4 written.
 // Operations: 2 * N + B of add; 12 * N of sub; 4 * N each of mul, min; 2 * N + 1 of div; 10 * N + 1 of max.
@@ -15,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "giou_loss_packed_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_packed_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GIOU_LOSS_PACKED_FUNCTIONS(NAME, T, STORED)                                                   \
@@ -42,28 +38,19 @@ GIOU_LOSS_PACKED_FUNCTIONS(f16, F16, uint16_t)
 GIOU_LOSS_PACKED_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_PACKED_FUNCTIONS(f64, double, double)
 
-extern "C" const char* giou_loss_packed_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* giou_loss_packed_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossPackedWorkspace {
-  int64_t sum_each_parts, bytes = 0;
-  explicit GiouLossPackedWorkspace(int64_t B, int64_t P, int64_t N) {
-    (void)B;
-    (void)P;
-    (void)N;
-    sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct GiouLossPackedWorkspace : Workspace {
+  int64_t sum_each_parts;
+  explicit GiouLossPackedWorkspace() { sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>); }
 };
 
 template <class T>
@@ -153,11 +140,11 @@ int launch_giou_loss_packed(const int64_t* box_start, const Stored<T>* pred, con
   for (int64_t b = 0; b < B; ++b) {
     if (!(box_start[b + 1] - box_start[b] <= P)) return status_of(KGEN_REQUIRE, 1);
   }
-  const GiouLossPackedWorkspace<T> space(B, P, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, space, memory.data);
-  return 0;
+  const GiouLossPackedWorkspace<T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    giou_loss_packed<T>(box_start, pred, target, giou, loss, B, P, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -165,7 +152,7 @@ template <class T>
 int64_t workspace_of_giou_loss_packed(int64_t B, int64_t P, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, P}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GiouLossPackedWorkspace<T>(B, P, N).bytes;
+  return bytes_of(GiouLossPackedWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

@@ -2,7 +2,7 @@
 //
 // giou_loss_padded_backward: The gradient of giou_loss_padded by pred and target, given that of giou and loss
 //
-// Phase 1 of giou_loss_padded_backward_f32: chunks of B*N are folded at once, then combined in order,
+// Phase 1 of giou_loss_padded_backward_f32: threads fold chunks of B*N, which are combined in order,
 //   neighbours along B*N.
 // Phase 2: threads share B*N, neighbours along B*N.
 // Bytes that giou_loss_padded_backward_f32 must move: 37 * N * B + 4 read, 32 * N * B written.
@@ -15,16 +15,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(NAME, STORED, T)                                                \
@@ -44,25 +41,19 @@ GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(bf16, uint16_t, BF16)
 GIOU_LOSS_PADDED_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_padded_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct GiouLossPaddedBackwardWorkspace {
-  int64_t count_mask_parts, bytes = 0;
-  explicit GiouLossPaddedBackwardWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    count_mask_parts = reserve(bytes, 256, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct GiouLossPaddedBackwardWorkspace : Workspace {
+  int64_t count_mask_parts;
+  explicit GiouLossPaddedBackwardWorkspace() { count_mask_parts = reserve(bytes, 256, 8); }
 };
 
 template <class T>
@@ -229,19 +220,19 @@ int launch_giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* tar
                           {7, d_target, {B, N, 4}, kMayBeNull}};
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || N == 0) return 0;
-  const GiouLossPaddedBackwardWorkspace space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
-                               memory.data);
-  return 0;
+  const GiouLossPaddedBackwardWorkspace space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    giou_loss_padded_backward<T>(pred, target, mask, d_giou, d_loss, d_pred, d_target, B, N, space,
+                                 memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_giou_loss_padded_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{8, B}, {9, N}})) return -status;
   if (B == 0 || N == 0) return 0;
-  return GiouLossPaddedBackwardWorkspace(B, N).bytes;
+  return bytes_of(GiouLossPaddedBackwardWorkspace());
 }
 
 }  // namespace KGEN_SET

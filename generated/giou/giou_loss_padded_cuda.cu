@@ -3,7 +3,7 @@
 // giou_loss_padded: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou over the valid
 // boxes, 0 of none
 //
-// Plan of giou_loss_padded_f32: chunks of B*N are folded at once, then combined by the last block, in order,
+// Plan of giou_loss_padded_f32: blocks fold chunks of B*N, which are combined by the last block, in order,
 //   neighbours along B*N.
 // Bytes that giou_loss_padded_f32 must move: 32 * N * B read, 5 * N * B + 4 written.
 // Operations: 3 * N * B of add; 12 * N * B of sub; 6 * N * B of mul; 2 * N * B + 1 of div; 4 * N * B of min;
@@ -14,10 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -26,9 +23,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedWorkspace {
   int64_t sum_mask_each_parts, count_mask_parts, ticket, bytes = 0;
-  explicit GiouLossPaddedWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossPaddedWorkspace() {
     sum_mask_each_parts = reserve(bytes, 1024, 4);
     count_mask_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
@@ -120,9 +115,7 @@ cudaError_t giou_loss_padded(const Stored<T>* pred, const Stored<T>* target, Sto
 // Where the intermediates lie in the workspace.
 struct GiouLossPaddedF64Workspace {
   int64_t sum_mask_each_parts, count_mask_parts, ticket, bytes = 0;
-  explicit GiouLossPaddedF64Workspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossPaddedF64Workspace() {
     sum_mask_each_parts = reserve(bytes, 1024, 8);
     count_mask_parts = reserve(bytes, 1024, 8);
     ticket = reserve(bytes, 1, 4);
@@ -221,7 +214,7 @@ int launch_giou_loss_padded(const T* pred, const T* target, T* giou, bool* mask,
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(larger(B * N * 4, B * N), 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const Space space(B, N);
+  const Space space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? run(pred, target, giou, mask, loss, B, N, space, memory.data, queue)
@@ -232,7 +225,7 @@ int launch_giou_loss_padded(const T* pred, const T* target, T* giou, bool* mask,
 template <class Space>
 int64_t workspace_of_giou_loss_padded(int64_t B, int64_t N) {
   if (const int status = check_sizes({{6, B}, {7, N}})) return -status;
-  return Space(B, N).bytes;
+  return Space().bytes;
 }
 
 }  // namespace

@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(NAME, T, STORED)                                           \
@@ -46,25 +43,20 @@ GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_RAGGED_BACKWARD_FUNCTIONS(f64, double, double)
 
 extern "C" const char* giou_loss_ragged_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossRaggedBackwardFlatWorkspace {
-  int64_t row_value, bytes = 0;
-  explicit GiouLossRaggedBackwardFlatWorkspace(int64_t B, int64_t N) {
-    (void)N;
-    row_value = reserve(bytes, B, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct GiouLossRaggedBackwardFlatWorkspace : Workspace {
+  int64_t row_value;
+  explicit GiouLossRaggedBackwardFlatWorkspace(int64_t B) { row_value = reserve(bytes, B, kBytes<Value<T>>); }
 };
 
 // For N / 16 < B && longest_row(box_start, B, N) <= 256: most rows fill no vector.
@@ -335,12 +327,12 @@ int launch_giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* 
   }
   if (N == 0) return 0;
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
-    const GiouLossRaggedBackwardFlatWorkspace<T> space(B, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
-                                      d_target, B, N, space, memory.data);
-    return 0;
+    const GiouLossRaggedBackwardFlatWorkspace<T> space(B);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      giou_loss_ragged_backward_flat<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred,
+                                        d_target, B, N, space, memory.data);
+    return memory.status;
   }
   giou_loss_ragged_backward<T>(box_start, pred, target, d_giou, d_picture_loss, d_loss, d_pred, d_target, B,
                                N);
@@ -353,7 +345,7 @@ int64_t workspace_of_giou_loss_ragged_backward(int64_t B, int64_t N) {
   if (const int status = check_sizes({{9, B}, {10, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (N == 0) return 0;
-  if (N / 16 < B) return GiouLossRaggedBackwardFlatWorkspace<T>(B, N).bytes;
+  if (N / 16 < B) return bytes_of(GiouLossRaggedBackwardFlatWorkspace<T>(B));
   return 0;
 }
 

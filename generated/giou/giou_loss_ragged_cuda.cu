@@ -3,7 +3,7 @@
 // giou_loss_ragged: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou, 0 of none;
 // picture_loss = by picture
 //
-// Plan of giou_loss_ragged_f32: chunks of B are folded at once, then combined by the last block, in order,
+// Plan of giou_loss_ragged_f32: blocks fold chunks of B, which are combined by the last block, in order,
 //   neighbours along N.
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 // Operations: 3 * N + B of add; 13 * N of sub; 4 * N each of mul, min; 2 * N + B + 1 of div; 10 * N + B + 1
@@ -14,10 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -27,9 +24,7 @@ using namespace kgen_cuda;
 template <class T>
 struct GiouLossRaggedWorkspace {
   int64_t sum_each_along_b_n_parts, ticket, bytes = 0;
-  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
+  explicit GiouLossRaggedWorkspace() {
     sum_each_along_b_n_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -136,7 +131,7 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
                                256, 0, queue, box_start, B, N, table_status)))
       return status;
   }
-  const GiouLossRaggedWorkspace<T> space(B, N);
+  const GiouLossRaggedWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? giou_loss_ragged<int32_t, T>(box_start, pred, target, giou, picture_loss, loss,
@@ -150,7 +145,7 @@ template <class T>
 int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GiouLossRaggedWorkspace<T>(B, N).bytes;
+  return GiouLossRaggedWorkspace<T>().bytes;
 }
 
 }  // namespace

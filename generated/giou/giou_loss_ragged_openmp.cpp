@@ -3,8 +3,7 @@
 // giou_loss_ragged: giou = overlap / joined - (hull - joined) / hull; loss = mean of 1 - giou, 0 of none;
 // picture_loss = by picture
 //
-// Phase 1 of giou_loss_ragged_f32: chunks of B are folded at once, then combined in order, neighbours along
-//   N.
+// Phase 1 of giou_loss_ragged_f32: threads fold chunks of B, which are combined in order, neighbours along N.
 // Phase 2: one thread computes loss.
 // Bytes that giou_loss_ragged_f32 must move: 32 * N read, 4 * N + 4 * B + 4 written.
 // Operations: 3 * N + B of add; 13 * N of sub; 4 * N each of mul, min; 2 * N + B + 1 of div; 10 * N + B + 1
@@ -21,16 +20,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GIOU_LOSS_RAGGED_FUNCTIONS(NAME, T, STORED)                                                         \
@@ -48,26 +44,21 @@ GIOU_LOSS_RAGGED_FUNCTIONS(f16, F16, uint16_t)
 GIOU_LOSS_RAGGED_FUNCTIONS(bf16, BF16, uint16_t)
 GIOU_LOSS_RAGGED_FUNCTIONS(f64, double, double)
 
-extern "C" const char* giou_loss_ragged_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* giou_loss_ragged_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossRaggedFlatWorkspace {
-  int64_t folded, sum_each_parts, bytes = 0;
-  explicit GiouLossRaggedFlatWorkspace(int64_t B, int64_t N) {
-    (void)B;
+struct GiouLossRaggedFlatWorkspace : Workspace {
+  int64_t folded, sum_each_parts;
+  explicit GiouLossRaggedFlatWorkspace(int64_t N) {
     folded = reserve(bytes, N, kBytes<Value<T>>);
     sum_each_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -145,14 +136,9 @@ void giou_loss_ragged_flat(const int64_t* box_start, const Stored<T>* pred, cons
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GiouLossRaggedWorkspace {
-  int64_t sum_each_along_b_n_parts, bytes = 0;
-  explicit GiouLossRaggedWorkspace(int64_t B, int64_t N) {
-    (void)B;
-    (void)N;
-    sum_each_along_b_n_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct GiouLossRaggedWorkspace : Workspace {
+  int64_t sum_each_along_b_n_parts;
+  explicit GiouLossRaggedWorkspace() { sum_each_along_b_n_parts = reserve(bytes, 256, kBytes<Value<T>>); }
 };
 
 template <class T>
@@ -239,17 +225,17 @@ int launch_giou_loss_ragged(const int64_t* box_start, const Stored<T>* pred, con
     if (box_start[entry - 1] > box_start[entry]) return status_of(KGEN_TABLE_OFFSETS, 1);
   }
   if (N / 16 < B && longest_row(box_start, B, N) <= 256) {
-    const GiouLossRaggedFlatWorkspace<T> space(B, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
-    return 0;
+    const GiouLossRaggedFlatWorkspace<T> space(N);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      giou_loss_ragged_flat<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
+    return memory.status;
   }
-  const GiouLossRaggedWorkspace<T> space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
-  return 0;
+  const GiouLossRaggedWorkspace<T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    giou_loss_ragged<T>(box_start, pred, target, giou, picture_loss, loss, B, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -258,8 +244,8 @@ int64_t workspace_of_giou_loss_ragged(int64_t B, int64_t N) {
   if (const int status = check_sizes({{7, B}, {8, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (N / 16 < B)
-    return std::max({GiouLossRaggedFlatWorkspace<T>(B, N).bytes, GiouLossRaggedWorkspace<T>(B, N).bytes});
-  return GiouLossRaggedWorkspace<T>(B, N).bytes;
+    return std::max({bytes_of(GiouLossRaggedFlatWorkspace<T>(N)), bytes_of(GiouLossRaggedWorkspace<T>())});
+  return bytes_of(GiouLossRaggedWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

@@ -12,8 +12,7 @@
 // Bytes that cosine_similarity_backward_f32 must move: 8 * M + 8 * M * N read, 8 * M * N written.
 // Operations: 4 * M * N of add; 4 * M + 8 * M * N of mul; 2 * M + 4 * M * N of div; M each of neg, max; 2 * M
 //   of sqrt.
-// Where N <= 15 && N <= M: cosine_similarity_backward_short takes neighbouring rows side by side, as such a
-//   row fills no vector.
+// Where N <= 15 && N <= M: cosine_similarity_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: cosine_similarity_backward_in_part does one step after the other.
 
 #include "cosine_similarity_backward.h"
@@ -24,16 +23,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define COSINE_SIMILARITY_BACKWARD_FUNCTIONS(NAME, T, STORED)                                              \
@@ -52,14 +48,13 @@ COSINE_SIMILARITY_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 COSINE_SIMILARITY_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
 extern "C" const char* cosine_similarity_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -118,9 +113,9 @@ void cosine_similarity_backward_short(const Stored<T>* x, const Stored<T>* y, co
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CosineSimilarityBackwardWorkspace {
+struct CosineSimilarityBackwardWorkspace : Workspace {
   int64_t root_x_per_m, root_y_per_m, larger_product_root_x_per_m, chosen_product_root_x_per_m,
-      sum_x_squared_part, sum_y_squared_part, bytes = 0;
+      sum_x_squared_part, sum_y_squared_part;
   explicit CosineSimilarityBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
@@ -129,7 +124,6 @@ struct CosineSimilarityBackwardWorkspace {
     chosen_product_root_x_per_m = reserve(bytes, M, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -482,16 +476,16 @@ int launch_cosine_similarity_backward(const Stored<T>* x, const Stored<T>* y, co
   }
   if (d_x != nullptr && d_y != nullptr) {
     const CosineSimilarityBackwardWorkspace<T> space(M, N);
-    const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-    if (memory.status != 0) return memory.status;
-    cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      cosine_similarity_backward<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
+    return memory.status;
   }
   const CosineSimilarityBackwardWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    cosine_similarity_backward_in_part<T>(x, y, similarity, d_similarity, d_x, d_y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -499,8 +493,8 @@ template <class T>
 int64_t workspace_of_cosine_similarity_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
-  return CosineSimilarityBackwardWorkspace<T>(M, N).bytes;
+  if (N <= 15 && N <= M) return bytes_of(CosineSimilarityBackwardWorkspace<T>(M, N));
+  return bytes_of(CosineSimilarityBackwardWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_y_part, sum_x_squared_part, sum_y_squared_part.
 // Bytes that cosine_similarity_f32 must move: 8 * N * M read, 4 * M written.
 // Operations: 3 * N * M of add; 3 * N * M + M of mul; M each of div, max; 2 * M of sqrt.
-// Where N <= 15 && N <= M: cosine_similarity_short takes neighbouring rows side by side, as such a row fills
-//   no vector.
+// Where N <= 15 && N <= M: cosine_similarity_short takes rows side by side, as one fills no vector.
 
 #include "cosine_similarity.h"
 
@@ -20,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cosine_similarity_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define COSINE_SIMILARITY_FUNCTIONS(NAME, T, STORED)                                                     \
@@ -46,15 +42,12 @@ COSINE_SIMILARITY_FUNCTIONS(f64, double, double)
 COSINE_SIMILARITY_FUNCTIONS(bf16, BF16, uint16_t)
 COSINE_SIMILARITY_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* cosine_similarity_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cosine_similarity_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -90,14 +83,13 @@ void cosine_similarity_short(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CosineSimilarityWorkspace {
-  int64_t sum_x_y_part, sum_x_squared_part, sum_y_squared_part, bytes = 0;
+struct CosineSimilarityWorkspace : Workspace {
+  int64_t sum_x_y_part, sum_x_squared_part, sum_y_squared_part;
   explicit CosineSimilarityWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_y_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_y_squared_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -213,19 +205,17 @@ int launch_cosine_similarity(const Stored<T>* x, const Stored<T>* y, Stored<T>* 
     return 0;
   }
   const CosineSimilarityWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cosine_similarity<T>(x, y, similarity, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) cosine_similarity<T>(x, y, similarity, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_cosine_similarity(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return CosineSimilarityWorkspace<T>(M, N).bytes;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(CosineSimilarityWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

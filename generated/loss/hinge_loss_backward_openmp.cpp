@@ -6,8 +6,7 @@
 // Kept by each worker: chosen_difference_margin.
 // Bytes that hinge_loss_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V of sub; B each of mul, neg; 1 each of div, max.
-// Where V <= 15 && V <= B: hinge_loss_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where V <= 15 && V <= B: hinge_loss_backward_short takes rows side by side, as one fills no vector.
 
 #include "hinge_loss_backward.h"
 
@@ -15,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "hinge_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "hinge_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "hinge_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define HINGE_LOSS_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                                 \
@@ -42,15 +38,12 @@ HINGE_LOSS_BACKWARD_FUNCTIONS(f64_f64, double, double, double)
 HINGE_LOSS_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 HINGE_LOSS_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* hinge_loss_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* hinge_loss_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For V <= 15 && V <= B: rows that fill no vector.
@@ -96,13 +89,11 @@ void hinge_loss_backward_short(const Stored<T>* score, const int32_t* target, co
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct HingeLossBackwardWorkspace {
-  int64_t chosen_difference_margin, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct HingeLossBackwardWorkspace : Workspace {
+  int64_t chosen_difference_margin;
   explicit HingeLossBackwardWorkspace(int64_t B, int64_t V) {
     chosen_difference_margin = reserve(thread_bytes, V, kBytes<S>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -112,7 +103,7 @@ void hinge_loss_backward(const Stored<T>* score, const int32_t* target, const S*
                          const HingeLossBackwardWorkspace<S, T>& space, char* workspace, int64_t threads) {
   const bool around_caches = B * V * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, V) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     S* const chosen_difference_margin = reinterpret_cast<S*>(mine + space.chosen_difference_margin);
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
@@ -170,20 +161,19 @@ int launch_hinge_loss_backward(const Stored<T>* score, const int32_t* target, co
     return 0;
   }
   const HingeLossBackwardWorkspace<S, T> space(B, V);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  hinge_loss_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
-                            memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    hinge_loss_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
+                              memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_hinge_loss_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
-  if (B == 0 || V == 0) return 0;
-  if (V <= 15 && V <= B) return 0;
-  return bytes_of_team(HingeLossBackwardWorkspace<S, T>(B, V));
+  if (B == 0 || V == 0 || (V <= 15 && V <= B)) return 0;
+  return bytes_of(HingeLossBackwardWorkspace<S, T>(B, V));
 }
 
 }  // namespace KGEN_SET

@@ -4,7 +4,7 @@
 // and the mean
 //
 // Phase 1 of hinge_loss_f32_f32: part of a block, or several, by length, for each of B, neighbours along V.
-// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
+// Phase 2: blocks fold chunks of B, which are combined by the last block, in order, neighbours along B.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 // Operations: B + 2 * B * V of add; B * V of sub; 1 of div; B * V + 1 of max.
 
@@ -13,10 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 

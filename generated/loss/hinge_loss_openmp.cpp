@@ -3,7 +3,7 @@
 // hinge_loss: loss[b] = sum of max(margin + score[b, v] - score[b, target[b]], 0) over all v but the target;
 // and the mean
 //
-// Phase 1 of hinge_loss_f32_f32: chunks of B are folded at once, then combined in order, neighbours along B.
+// Phase 1 of hinge_loss_f32_f32: threads fold chunks of B, which are combined in order, neighbours along B.
 // Phase 2: one thread computes mean_loss.
 // Bytes that hinge_loss_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 // Operations: B + 2 * B * V of add; B * V of sub; 1 of div; B * V + 1 of max.
@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "hinge_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "hinge_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "hinge_loss_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define HINGE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                             \
@@ -40,27 +37,19 @@ HINGE_LOSS_FUNCTIONS(f64_f64, double, double, double)
 HINGE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 HINGE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* hinge_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* hinge_loss_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct HingeLossWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
-  explicit HingeLossWorkspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct HingeLossWorkspace : Workspace {
+  int64_t sum_loss_parts;
+  explicit HingeLossWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -110,18 +99,17 @@ int launch_hinge_loss(const Stored<T>* score, const int32_t* target, S* loss, S*
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const HingeLossWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  hinge_loss<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
-  return 0;
+  const HingeLossWorkspace<S, T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) hinge_loss<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_hinge_loss(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return HingeLossWorkspace<S, T>(B, V).bytes;
+  return bytes_of(HingeLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

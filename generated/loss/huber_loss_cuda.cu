@@ -3,7 +3,7 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Plan of huber_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
+// Plan of huber_loss_f32_f32: blocks fold chunks of N, which are combined by the last block, in order,
 //   neighbours along N.
 // Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
 // Operations: N each of add, abs; 2 * N each of sub, mul; N + 2 of div; 1 of max.
@@ -13,10 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -26,8 +23,7 @@ using namespace kgen_cuda;
 template <class S, class T>
 struct HuberLossWorkspace {
   int64_t sum_each_parts, ticket, bytes = 0;
-  explicit HuberLossWorkspace(int64_t N) {
-    (void)N;
+  explicit HuberLossWorkspace() {
     sum_each_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -88,7 +84,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const HuberLossWorkspace<S, T> space(N);
+  const HuberLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? huber_loss<int32_t, S, T>(delta, prediction, target, loss, mean_loss, N, space,
@@ -101,7 +97,7 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
 template <class S, class T>
 int64_t workspace_of_huber_loss(int64_t N) {
   if (const int status = check_sizes({{6, N}})) return -status;
-  return HuberLossWorkspace<S, T>(N).bytes;
+  return HuberLossWorkspace<S, T>().bytes;
 }
 
 }  // namespace

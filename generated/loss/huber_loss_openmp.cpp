@@ -3,7 +3,7 @@
 // huber_loss: loss = e^2 / 2 where e = abs(prediction - target) <= delta, else delta * (e - delta / 2);
 // mean_loss = their mean
 //
-// Phase 1 of huber_loss_f32_f32: chunks of N are folded at once, then combined in order, neighbours along N.
+// Phase 1 of huber_loss_f32_f32: threads fold chunks of N, which are combined in order, neighbours along N.
 // Phase 2: one thread computes mean_loss.
 // Bytes that huber_loss_f32_f32 must move: 8 * N read, 4 * N + 4 written.
 // Operations: N each of add, abs; 2 * N each of sub, mul; N + 2 of div; 1 of max.
@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "huber_loss_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define HUBER_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
@@ -41,26 +38,19 @@ HUBER_LOSS_FUNCTIONS(f64_f64, double, double, double)
 HUBER_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 HUBER_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* huber_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* huber_loss_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct HuberLossWorkspace {
-  int64_t sum_each_parts, bytes = 0;
-  explicit HuberLossWorkspace(int64_t N) {
-    (void)N;
-    sum_each_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct HuberLossWorkspace : Workspace {
+  int64_t sum_each_parts;
+  explicit HuberLossWorkspace() { sum_each_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -106,18 +96,17 @@ int launch_huber_loss(S delta, const Stored<T>* prediction, const Stored<T>* tar
   if (const int status = check_sizes({{6, N}})) return status;
   const Array arrays[] = {{2, prediction, {N}}, {3, target, {N}}, {4, loss, {N}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const HuberLossWorkspace<S, T> space(N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, space, memory.data);
-  return 0;
+  const HuberLossWorkspace<S, T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) huber_loss<S, T>(delta, prediction, target, loss, mean_loss, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_huber_loss(int64_t N) {
   if (const int status = check_sizes({{6, N}})) return -status;
-  return HuberLossWorkspace<S, T>(N).bytes;
+  return bytes_of(HuberLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

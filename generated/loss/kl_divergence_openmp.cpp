@@ -3,7 +3,7 @@
 // kl_divergence: loss[b] = sum(target * (log(target) - prediction)), predictions as logarithms; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of kl_divergence_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
+// Phase 1 of kl_divergence_f32_f32: threads fold chunks of B, which are combined in order, neighbours along
 //   V.
 // Phase 2: one thread computes mean_loss.
 // Bytes that kl_divergence_f32_f32 must move: 8 * V * B read, 4 * B + 4 written.
@@ -15,16 +15,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "kl_divergence_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define KL_DIVERGENCE_FUNCTIONS(NAME, T, S, STORED)                                                     \
@@ -42,27 +39,19 @@ KL_DIVERGENCE_FUNCTIONS(f64_f64, double, double, double)
 KL_DIVERGENCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 KL_DIVERGENCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* kl_divergence_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* kl_divergence_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct KlDivergenceWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
-  explicit KlDivergenceWorkspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct KlDivergenceWorkspace : Workspace {
+  int64_t sum_loss_parts;
+  explicit KlDivergenceWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -112,18 +101,17 @@ int launch_kl_divergence(const Stored<T>* prediction, const Stored<T>* target, S
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, prediction, {B, V}}, {2, target, {B, V}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const KlDivergenceWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, space, memory.data);
-  return 0;
+  const KlDivergenceWorkspace<S, T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) kl_divergence<S, T>(prediction, target, loss, mean_loss, B, V, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_kl_divergence(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return KlDivergenceWorkspace<S, T>(B, V).bytes;
+  return bytes_of(KlDivergenceWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

@@ -2,7 +2,7 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Plan of mse_loss_f32_f32: chunks of N are folded at once, then combined by the last block, in order,
+// Plan of mse_loss_f32_f32: blocks fold chunks of N, which are combined by the last block, in order,
 //   neighbours along N.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 // Operations: N each of add, sub, mul; 1 each of div, max.
@@ -12,10 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -25,8 +22,7 @@ using namespace kgen_cuda;
 template <class S, class T>
 struct MseLossWorkspace {
   int64_t sum_e_squared_parts, ticket, bytes = 0;
-  explicit MseLossWorkspace(int64_t N) {
-    (void)N;
+  explicit MseLossWorkspace() {
     sum_e_squared_parts = reserve(bytes, 1024, kBytes<S>);
     ticket = reserve(bytes, 1, 4);
   }
@@ -82,7 +78,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MseLossWorkspace<S, T> space(N);
+  const MseLossWorkspace<S, T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? mse_loss<int32_t, S, T>(prediction, target, loss, N, space, memory.data, queue)
@@ -93,7 +89,7 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
 template <class S, class T>
 int64_t workspace_of_mse_loss(int64_t N) {
   if (const int status = check_sizes({{4, N}})) return -status;
-  return MseLossWorkspace<S, T>(N).bytes;
+  return MseLossWorkspace<S, T>().bytes;
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 //
 // mse_loss: loss = mean((prediction - target)^2)
 //
-// Phase 1 of mse_loss_f32_f32: chunks of N are folded at once, then combined in order, neighbours along N.
+// Phase 1 of mse_loss_f32_f32: threads fold chunks of N, which are combined in order, neighbours along N.
 // Phase 2: one thread computes loss.
 // Bytes that mse_loss_f32_f32 must move: 8 * N read, 4 written.
 // Operations: N each of add, sub, mul; 1 each of div, max.
@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mse_loss_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define MSE_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                     \
@@ -38,26 +35,19 @@ MSE_LOSS_FUNCTIONS(f64_f64, double, double, double)
 MSE_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 MSE_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* mse_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mse_loss_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct MseLossWorkspace {
-  int64_t sum_e_squared_parts, bytes = 0;
-  explicit MseLossWorkspace(int64_t N) {
-    (void)N;
-    sum_e_squared_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct MseLossWorkspace : Workspace {
+  int64_t sum_e_squared_parts;
+  explicit MseLossWorkspace() { sum_e_squared_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -99,18 +89,17 @@ int launch_mse_loss(const Stored<T>* prediction, const Stored<T>* target, S* los
   if (const int status = check_sizes({{4, N}})) return status;
   const Array arrays[] = {{1, prediction, {N}}, {2, target, {N}}, {3, loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const MseLossWorkspace<S, T> space(N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  mse_loss<S, T>(prediction, target, loss, N, space, memory.data);
-  return 0;
+  const MseLossWorkspace<S, T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) mse_loss<S, T>(prediction, target, loss, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_mse_loss(int64_t N) {
   if (const int status = check_sizes({{4, N}})) return -status;
-  return MseLossWorkspace<S, T>(N).bytes;
+  return bytes_of(MseLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

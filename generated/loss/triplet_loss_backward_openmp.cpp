@@ -7,8 +7,7 @@
 // Bytes that triplet_loss_backward_f32_f32 must move: 4 * B + 12 * B * D + 4 read, 12 * B * D written.
 // Operations: 2 * B + 3 * B * D of add; B + 2 * B * D of sub; B + 6 * B * D of mul; 4 * B * D + 1 of div; 2 *
 //   B * D of neg; 1 of max; 2 * B of sqrt.
-// Where D <= 15 && D <= B: triplet_loss_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where D <= 15 && D <= B: triplet_loss_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: triplet_loss_backward_in_part does one step after the other.
 
 #include "triplet_loss_backward.h"
@@ -19,16 +18,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int triplet_loss_backward_f32_f32_openmp(const float* anchor, const float* positive,
                                                     const float* negative, const float* d_loss,
@@ -74,15 +70,12 @@ extern "C" int triplet_loss_backward_f16_f32_openmp(const uint16_t* anchor, cons
       triplet_loss_backward_kernel_in_part<F16>))
 }
 
-extern "C" const char* triplet_loss_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* triplet_loss_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For D <= 15 && D <= B: rows that fill no vector.

@@ -4,7 +4,7 @@
 // their mean, 0 of none
 //
 // Phase 1 of triplet_loss_f32_f32: part of a block, or several, by length, for each of B, neighbours along D.
-// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
+// Phase 2: blocks fold chunks of B, which are combined by the last block, in order, neighbours along B.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 // Operations: 2 * D * B + 2 * B of add; 2 * D * B + B of sub; 2 * D * B of mul; 1 of div; B + 1 of max; 2 * B
 //   of sqrt.
@@ -14,10 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 

@@ -3,8 +3,7 @@
 // triplet_loss: loss = max(|anchor - positive| - |anchor - negative| + margin, 0) of each row; mean_loss =
 // their mean, 0 of none
 //
-// Phase 1 of triplet_loss_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
-//   D.
+// Phase 1 of triplet_loss_f32_f32: threads fold chunks of B, which are combined in order, neighbours along D.
 // Phase 2: one thread computes mean_loss.
 // Bytes that triplet_loss_f32_f32 must move: 12 * D * B read, 4 * B + 4 written.
 // Operations: 2 * D * B + 2 * B of add; 2 * D * B + B of sub; 2 * D * B of mul; 1 of div; B + 1 of max; 2 * B
@@ -18,16 +17,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "triplet_loss_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define TRIPLET_LOSS_FUNCTIONS(NAME, T, S, STORED)                                                        \
@@ -45,27 +41,19 @@ TRIPLET_LOSS_FUNCTIONS(f64_f64, double, double, double)
 TRIPLET_LOSS_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 TRIPLET_LOSS_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* triplet_loss_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* triplet_loss_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct TripletLossWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
-  explicit TripletLossWorkspace(int64_t B, int64_t D) {
-    (void)B;
-    (void)D;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct TripletLossWorkspace : Workspace {
+  int64_t sum_loss_parts;
+  explicit TripletLossWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -122,18 +110,18 @@ int launch_triplet_loss(const Stored<T>* anchor, const Stored<T>* positive, cons
   const Array arrays[] = {
       {1, anchor, {B, D}}, {2, positive, {B, D}}, {3, negative, {B, D}}, {4, loss, {B}}, {5, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const TripletLossWorkspace<S, T> space(B, D);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, space, memory.data);
-  return 0;
+  const TripletLossWorkspace<S, T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    triplet_loss<S, T>(anchor, positive, negative, loss, mean_loss, B, D, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_triplet_loss(int64_t B, int64_t D) {
   if (const int status = check_sizes({{6, B}, {7, D}})) return -status;
-  return TripletLossWorkspace<S, T>(B, D).bytes;
+  return bytes_of(TripletLossWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

@@ -2,8 +2,8 @@
 //
 // bilinear: z[m, n] = x[m]^T @ w[n] @ y[m]
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once, where
+//   size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along L, unless size(M) >= 32.
 // Bytes that bilinear must move: 4 * L * M + 4 * L * K * N + 4 * M * K read, 4 * M * N written.
 // Operations: L * M * K * N of add; 2 * L * M * K * N of mul.
@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "bilinear_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bilinear_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bilinear_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t bilinear_openmp_workspace(int64_t M, int64_t K, int64_t N, int64_t L) {
   BY_SET(return workspace_of_bilinear(M, K, N, L))
@@ -33,29 +30,24 @@ extern "C" int bilinear_openmp(const float* x, const float* w, const float* y, f
   BY_SET(return launch_bilinear(x, w, y, z, M, K, N, L, workspace, workspace_bytes))
 }
 
-extern "C" const char* bilinear_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* bilinear_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct BilinearWorkspace {
-  int64_t sum_x_w_y_panels, sum_x_w_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct BilinearWorkspace : Workspace {
+  int64_t sum_x_w_y_panels, sum_x_w_y_own_panels;
   explicit BilinearWorkspace(int64_t M, int64_t K, int64_t N, int64_t L) {
     sum_x_w_y_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K * L}).right_bytes(), 1);
     sum_x_w_y_own_panels =
         reserve(thread_bytes,
                 Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K * L}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -65,8 +57,7 @@ void bilinear(const float* x, const float* w, const float* y, float* z, int64_t 
     const bool around_caches = M * N * 4 >= kBeyondCaches;
     char* const sum_x_w_y_panels = workspace + space.sum_x_w_y_panels;
     in_team(product_of(M, K, N, L) > 131072, threads, [&]() IN_SET {
-      char* const sum_x_w_y_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_y_own_panels;
+      char* const sum_x_w_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_w_y_own_panels;
       // Tiles of m x n stay in registers while they go down at: sum_x_w_y.
       contract<kLanes32, float, float, float>(
           all_threads(), sum_x_w_y_panels, sum_x_w_y_own_panels, {0, M}, {0, N}, {0, K * L}, 0.0f,
@@ -120,17 +111,16 @@ int launch_bilinear(const float* x, const float* w, const float* y, float* z, in
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const BilinearWorkspace space(M, K, N, L);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  bilinear(x, w, y, z, M, K, N, L, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) bilinear(x, w, y, z, M, K, N, L, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_bilinear(int64_t M, int64_t K, int64_t N, int64_t L) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, N}, {8, L}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(BilinearWorkspace(M, K, N, L));
+  return bytes_of(BilinearWorkspace(M, K, N, L));
 }
 
 }  // namespace KGEN_SET

@@ -17,10 +17,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -29,9 +26,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardWorkspace {
   int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, bytes = 0;
-  explicit GatedMlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit GatedMlpBackwardWorkspace(int64_t M, int64_t H) {
     value_sum_x = reserve(bytes, M * H, 4);
     sum_x_along_k = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
@@ -131,9 +126,7 @@ cudaError_t gated_mlp_backward(const float* x, const float* gate, const float* u
 // Where the intermediates lie in the workspace.
 struct GatedMlpBackwardInPartWorkspace {
   int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, part1_kernel_tiles, bytes = 0;
-  explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t H) {
     value_sum_x = reserve(bytes, M * H, 4);
     sum_x_along_k = reserve(bytes, M * H, 4);
     d_hidden = reserve(bytes, M * H, 4);
@@ -283,8 +276,7 @@ extern "C" int64_t gated_mlp_backward_cuda_workspace(int64_t M, int64_t K, int64
   if (const int status = check_sizes({{10, M}, {11, K}, {12, H}, {13, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || H == 0) && (H == 0 || N == 0)) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max(
-      {GatedMlpBackwardWorkspace(M, K, H, N).bytes, GatedMlpBackwardInPartWorkspace(M, K, H, N).bytes});
+  return std::max({GatedMlpBackwardWorkspace(M, H).bytes, GatedMlpBackwardInPartWorkspace(M, H).bytes});
 }
 extern "C" int gated_mlp_backward_cuda(const float* x, const float* gate, const float* up, const float* down,
                                        const float* d_z, float* d_x, float* d_gate, float* d_up,
@@ -306,7 +298,7 @@ extern "C" int gated_mlp_backward_cuda(const float* x, const float* gate, const 
   const bool small = larger(larger(larger(M * K, K * H), H * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gate != nullptr && d_up != nullptr && d_down != nullptr) {
-    const GatedMlpBackwardWorkspace space(M, K, H, N);
+    const GatedMlpBackwardWorkspace space(M, H);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? gated_mlp_backward<int32_t>(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down,
@@ -314,7 +306,7 @@ extern "C" int gated_mlp_backward_cuda(const float* x, const float* gate, const 
                              : gated_mlp_backward<int64_t>(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down,
                                                            M, K, H, N, space, memory.data, queue));
   }
-  const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
+  const GatedMlpBackwardInPartWorkspace space(M, H);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(

@@ -2,17 +2,13 @@
 //
 // gated_mlp_backward: The gradient of gated_mlp by x, gate, up and down, given that of z
 //
-// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 3: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
 // Phase 4: threads share H_shares, M, K, neighbours along H, where there are several H_shares.
 // Phase 5: one thread computes d_x, where there are several H_shares.
 // Phase 6: threads share M, K, neighbours along H, unless there are several H_shares.
-// Phase 7: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 7: threads share tiles of H x N, folded in registers from panels of both sides, packed once.
 // Phase 8: threads share M_shares, H, K, neighbours along H, where there are several M_shares.
 // Phase 9: one thread computes d_gate, d_up, where there are several M_shares.
 // Phase 10: threads share H, K, neighbours along H, unless there are several M_shares.
@@ -33,16 +29,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gated_mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t gated_mlp_backward_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
   BY_SET(return workspace_of_gated_mlp_backward(M, K, H, N))
@@ -55,24 +48,21 @@ extern "C" int gated_mlp_backward_openmp(const float* x, const float* gate, cons
                                           workspace, workspace_bytes))
 }
 
-extern "C" const char* gated_mlp_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* gated_mlp_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct GatedMlpBackwardWorkspace {
+struct GatedMlpBackwardWorkspace : Workspace {
   int64_t value_sum_x, sum_x_along_k, d_hidden, sigmoid_sum_x, share, sum_d_hidden_part,
       sum_d_hidden_share_part, sum_d_hidden_share_along_m_part, sum_d_hidden_along_m_part,
       d_hidden_here_panels, d_hidden_here_own_panels, sum_x_here_panels, sum_x_here_own_panels,
       sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, sum_d_z_hidden_panels,
-      sum_d_z_hidden_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+      sum_d_z_hidden_own_panels;
   explicit GatedMlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     const int64_t H_shares = larger(1, smaller(floor_div(64, larger(1, M * K)), ceil_div(H, 16384)));
     const int64_t M_shares = larger(1, smaller(floor_div(64, larger(1, H * K)), ceil_div(M, 16384)));
@@ -101,9 +91,7 @@ struct GatedMlpBackwardWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_hidden_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, H}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -127,7 +115,7 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
   char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const d_hidden_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
+        memory_of_thread(space, workspace) + space.d_hidden_here_own_panels;
     // Tiles of m x h stay in registers while they go down n: d_hidden_here.
     contract_products<float, kLanes32>(
         all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
@@ -139,8 +127,7 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
   });
   char* const sum_x_here_panels = workspace + space.sum_x_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_here_own_panels;
+    char* const sum_x_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_here.
     contract_products<float, kLanes32>(
         all_threads(), sum_x_here_panels, sum_x_here_own_panels, {0, M}, {0, H}, {0, K},
@@ -155,9 +142,8 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
   });
   char* const sum_x_along_k_here_panels = workspace + space.sum_x_along_k_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_along_k_here_own_panels = workspace + space.threads +
-                                                thread_number() * space.thread_bytes +
-                                                space.sum_x_along_k_here_own_panels;
+    char* const sum_x_along_k_here_own_panels =
+        memory_of_thread(space, workspace) + space.sum_x_along_k_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_along_k_here.
     contract_products<float, kLanes32>(
         all_threads(), sum_x_along_k_here_panels, sum_x_along_k_here_own_panels, {0, M}, {0, H}, {0, K},
@@ -253,7 +239,7 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
   char* const sum_d_z_hidden_panels = workspace + space.sum_d_z_hidden_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_hidden_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_hidden_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_hidden_own_panels;
     // Tiles of h x n stay in registers while they go down m: sum_d_z_hidden.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_hidden_panels, sum_d_z_hidden_own_panels, {0, H}, {0, N}, {0, M}, 0.0f,
@@ -346,21 +332,16 @@ void gated_mlp_backward(const float* x, const float* gate, const float* up, cons
 }
 
 // Where the intermediates lie in the workspace.
-struct GatedMlpBackwardInPartWorkspace {
-  int64_t value_sum_x, sum_x_along_k, hidden, d_hidden, sigmoid_sum_x, share, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
-  explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+struct GatedMlpBackwardInPartWorkspace : Workspace {
+  int64_t value_sum_x, sum_x_along_k, hidden, d_hidden, sigmoid_sum_x, share;
+  explicit GatedMlpBackwardInPartWorkspace(int64_t M, int64_t H) {
     value_sum_x = reserve(bytes, M * H, 4);
     sum_x_along_k = reserve(bytes, M * H, 4);
     hidden = reserve(thread_bytes, M, 4);
     d_hidden = reserve(bytes, M * H, 4);
     sigmoid_sum_x = reserve(bytes, M * H, 4);
     share = reserve(bytes, M * H, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({H});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -376,7 +357,7 @@ void gated_mlp_backward_in_part(const float* x, const float* gate, const float* 
   float* const sigmoid_sum_x = reinterpret_cast<float*>(workspace + space.sigmoid_sum_x);
   float* const share = reinterpret_cast<float*>(workspace + space.share);
   in_team(product_of(M, K, H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const hidden = reinterpret_cast<float*>(mine + space.hidden);
     OMP(omp for schedule(static) nowait)
     for (int64_t h = 0; h < H; ++h) {
@@ -515,18 +496,18 @@ int launch_gated_mlp_backward(const float* x, const float* gate, const float* up
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (d_x != nullptr && d_gate != nullptr && d_up != nullptr && d_down != nullptr) {
     const GatedMlpBackwardWorkspace space(M, K, H, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space, memory.data,
-                       memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      gated_mlp_backward(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space, memory.data,
+                         memory.threads);
+    return memory.status;
   }
-  const GatedMlpBackwardInPartWorkspace space(M, K, H, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  gated_mlp_backward_in_part(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space,
-                             memory.data, memory.threads);
-  return 0;
+  const GatedMlpBackwardInPartWorkspace space(M, H);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    gated_mlp_backward_in_part(x, gate, up, down, d_z, d_x, d_gate, d_up, d_down, M, K, H, N, space,
+                               memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -534,8 +515,8 @@ int64_t workspace_of_gated_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t
   if (const int status = check_sizes({{10, M}, {11, K}, {12, H}, {13, N}})) return -status;
   if ((M == 0 || K == 0) && (K == 0 || H == 0) && (H == 0 || N == 0)) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max({bytes_of_team(GatedMlpBackwardWorkspace(M, K, H, N)),
-                   bytes_of_team(GatedMlpBackwardInPartWorkspace(M, K, H, N))});
+  return std::max(
+      {bytes_of(GatedMlpBackwardWorkspace(M, K, H, N)), bytes_of(GatedMlpBackwardInPartWorkspace(M, H))});
 }
 
 }  // namespace KGEN_SET

@@ -13,10 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -25,9 +22,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct GatedMlpWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit GatedMlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit GatedMlpWorkspace(int64_t M, int64_t H) {
     kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(H, 4), 32768, smaller(M, 1024)), 1);
   }
 };
@@ -80,7 +75,7 @@ extern "C" int64_t gated_mlp_cuda_workspace(int64_t M, int64_t K, int64_t H, int
   if (const int status = check_sizes({{6, M}, {7, K}, {8, H}, {9, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return GatedMlpWorkspace(M, K, H, N).bytes;
+  return GatedMlpWorkspace(M, H).bytes;
 }
 extern "C" int gated_mlp_cuda(const float* x, const float* gate, const float* up, const float* down, float* z,
                               int64_t M, int64_t K, int64_t H, int64_t N, void* workspace,
@@ -93,7 +88,7 @@ extern "C" int gated_mlp_cuda(const float* x, const float* gate, const float* up
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const bool small = larger(larger(larger(M * K, K * H), H * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const GatedMlpWorkspace space(M, K, H, N);
+  const GatedMlpWorkspace space(M, H);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? gated_mlp<int32_t>(x, gate, up, down, z, M, K, H, N, space, memory.data, queue)

@@ -2,12 +2,9 @@
 //
 // gated_mlp: z = (silu(x @ gate) * (x @ up)) @ down
 //
-// Phase 1: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 3: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: hidden, v.
 // Bytes that gated_mlp must move: 4 * N * H + 8 * H * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * H * M + 2 * H * K * M of add; N * H * M + 2 * H * K * M + 2 * H * M of mul; H * M of
@@ -19,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gated_mlp_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t gated_mlp_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
   BY_SET(return workspace_of_gated_mlp(M, K, H, N))
@@ -39,21 +33,18 @@ extern "C" int gated_mlp_openmp(const float* x, const float* gate, const float* 
   BY_SET(return launch_gated_mlp(x, gate, up, down, z, M, K, H, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* gated_mlp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* gated_mlp_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct GatedMlpWorkspace {
+struct GatedMlpWorkspace : Workspace {
   int64_t hidden, v, v_here_panels, v_here_own_panels, sum_x_up_panels, sum_x_up_own_panels,
-      sum_hidden_down_panels, sum_hidden_down_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+      sum_hidden_down_panels, sum_hidden_down_own_panels;
   explicit GatedMlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
@@ -69,9 +60,7 @@ struct GatedMlpWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
     sum_hidden_down_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -82,8 +71,7 @@ void gated_mlp(const float* x, const float* gate, const float* up, const float* 
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const v_here_panels = workspace + space.v_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const v_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.v_here_own_panels;
+    char* const v_here_own_panels = memory_of_thread(space, workspace) + space.v_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: v_here.
     contract_products<float, kLanes32>(
         all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, H}, {0, K},
@@ -94,8 +82,7 @@ void gated_mlp(const float* x, const float* gate, const float* up, const float* 
   });
   char* const sum_x_up_panels = workspace + space.sum_x_up_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_up_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_up_own_panels;
+    char* const sum_x_up_own_panels = memory_of_thread(space, workspace) + space.sum_x_up_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_up.
     contract_products<float, kLanes32>(
         all_threads(), sum_x_up_panels, sum_x_up_own_panels, {0, M}, {0, H}, {0, K},
@@ -110,7 +97,7 @@ void gated_mlp(const float* x, const float* gate, const float* up, const float* 
   char* const sum_hidden_down_panels = workspace + space.sum_hidden_down_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const sum_hidden_down_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_hidden_down_own_panels;
+        memory_of_thread(space, workspace) + space.sum_hidden_down_own_panels;
     // Tiles of m x n stay in registers while they go down h: sum_hidden_down.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_hidden_down_panels, sum_hidden_down_own_panels, {0, M}, {0, N}, {0, H}, 0.0f,
@@ -135,10 +122,9 @@ int launch_gated_mlp(const float* x, const float* gate, const float* up, const f
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const GatedMlpWorkspace space(M, K, H, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  gated_mlp(x, gate, up, down, z, M, K, H, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) gated_mlp(x, gate, up, down, z, M, K, H, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -146,7 +132,7 @@ int64_t workspace_of_gated_mlp(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, H}, {9, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(GatedMlpWorkspace(M, K, H, N));
+  return bytes_of(GatedMlpWorkspace(M, K, H, N));
 }
 
 }  // namespace KGEN_SET

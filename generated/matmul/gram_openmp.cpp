@@ -2,8 +2,8 @@
 //
 // gram: z = x @ x^T
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once, where size(M) >= 32.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once, where
+//   size(M) >= 32.
 // Phase 2: threads share M, N, neighbours along K, unless size(M) >= 32.
 // Bytes that gram must move: 4 * K * M read, 4 * M * M written.
 // Operations: K * M * M each of add, mul.
@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "gram_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gram_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "gram_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t gram_openmp_workspace(int64_t M, int64_t K) { BY_SET(return workspace_of_gram(M, K)) }
 extern "C" int gram_openmp(const float* x, float* z, int64_t M, int64_t K, void* workspace,
@@ -31,28 +28,23 @@ extern "C" int gram_openmp(const float* x, float* z, int64_t M, int64_t K, void*
   BY_SET(return launch_gram(x, z, M, K, workspace, workspace_bytes))
 }
 
-extern "C" const char* gram_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* gram_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct GramWorkspace {
-  int64_t sum_x_x_panels, sum_x_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct GramWorkspace : Workspace {
+  int64_t sum_x_x_panels, sum_x_x_own_panels;
   explicit GramWorkspace(int64_t M, int64_t K) {
     sum_x_x_panels =
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, M}, {0, K}).right_bytes(), 1);
     sum_x_x_own_panels = reserve(
         thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, M}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -62,8 +54,7 @@ void gram(const float* x, float* z, int64_t M, int64_t K, const GramWorkspace& s
     const bool around_caches = M * M * 4 >= kBeyondCaches;
     char* const sum_x_x_panels = workspace + space.sum_x_x_panels;
     in_team(product_of(M, K, M) > 131072, threads, [&]() IN_SET {
-      char* const sum_x_x_own_panels =
-          workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_x_own_panels;
+      char* const sum_x_x_own_panels = memory_of_thread(space, workspace) + space.sum_x_x_own_panels;
       // Tiles of m x n stay in registers while they go down k: sum_x_x.
       contract_products<float, kLanes32>(
           all_threads(), sum_x_x_panels, sum_x_x_own_panels, {0, M}, {0, M}, {0, K},
@@ -104,17 +95,16 @@ int launch_gram(const float* x, float* z, int64_t M, int64_t K, void* workspace,
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0) return 0;
   const GramWorkspace space(M, K);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  gram(x, z, M, K, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) gram(x, z, M, K, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_gram(int64_t M, int64_t K) {
   if (const int status = check_sizes({{3, M}, {4, K}})) return -status;
   if (M == 0) return 0;
-  return bytes_of_team(GramWorkspace(M, K));
+  return bytes_of(GramWorkspace(M, K));
 }
 
 }  // namespace KGEN_SET

@@ -2,8 +2,7 @@
 //
 // linear_int8: z = x @ ((w - zero) * scale)^T
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Bytes that linear_int8 must move: 5 * N + N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M of add; N * K of sub; N * K + N * K * M of mul.
 
@@ -13,16 +12,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "linear_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_int8_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t linear_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_linear_int8(M, K, N))
@@ -33,28 +29,23 @@ extern "C" int linear_int8_openmp(const float* x, const int8_t* w, const int8_t*
   BY_SET(return launch_linear_int8(x, w, zero, scale, z, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* linear_int8_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* linear_int8_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct LinearInt8Workspace {
-  int64_t sum_x_w_scale_panels, sum_x_w_scale_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct LinearInt8Workspace : Workspace {
+  int64_t sum_x_w_scale_panels, sum_x_w_scale_own_panels;
   explicit LinearInt8Workspace(int64_t M, int64_t K, int64_t N) {
     sum_x_w_scale_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_w_scale_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -64,7 +55,7 @@ void linear_int8(const float* x, const int8_t* w, const int8_t* zero, const floa
   char* const sum_x_w_scale_panels = workspace + space.sum_x_w_scale_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_x_w_scale_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_scale_own_panels;
+        memory_of_thread(space, workspace) + space.sum_x_w_scale_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_w_scale.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_x_w_scale_panels, sum_x_w_scale_own_panels, {0, M}, {0, N}, {0, K}, 0.0f,
@@ -90,17 +81,16 @@ int launch_linear_int8(const float* x, const int8_t* w, const int8_t* zero, cons
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const LinearInt8Workspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  linear_int8(x, w, zero, scale, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) linear_int8(x, w, zero, scale, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_linear_int8(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(LinearInt8Workspace(M, K, N));
+  return bytes_of(LinearInt8Workspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -12,10 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -24,8 +21,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct LinearNormWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit LinearNormWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
+  explicit LinearNormWorkspace(int64_t M, int64_t N) {
     kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, smaller(M, 1024)), 1);
   }
 };
@@ -84,7 +80,7 @@ cudaError_t linear_norm(const float* x, const float* w, const float* residual, c
 extern "C" int64_t linear_norm_cuda_workspace(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return LinearNormWorkspace(M, K, N).bytes;
+  return LinearNormWorkspace(M, N).bytes;
 }
 extern "C" int linear_norm_cuda(const float* x, const float* w, const float* residual, const float* gamma,
                                 float* y, int64_t M, int64_t K, int64_t N, void* workspace,
@@ -96,7 +92,7 @@ extern "C" int linear_norm_cuda(const float* x, const float* w, const float* res
   if (M == 0 || N == 0) return 0;
   const bool small = larger(larger(larger(M * K, N * K), M * N), N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LinearNormWorkspace space(M, K, N);
+  const LinearNormWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(

@@ -2,8 +2,7 @@
 //
 // linear_norm: y = rms_norm(x @ w^T + residual) * gamma
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Phase 2: threads share M, neighbours along N, where size(N) <= 4194304.
 // Phase 3: threads share N_shares, M, neighbours along N, unless size(N) <= 4194304.
 // Phase 4: one thread computes sum_v_squared, unless size(N) <= 4194304.
@@ -18,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_norm_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t linear_norm_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_linear_norm(M, K, N))
@@ -38,21 +34,17 @@ extern "C" int linear_norm_openmp(const float* x, const float* w, const float* r
   BY_SET(return launch_linear_norm(x, w, residual, gamma, y, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* linear_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* linear_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct LinearNormWorkspace {
-  int64_t v, sum_v_squared_per_m, sum_v_squared_part, sum_x_w_here_panels, sum_x_w_here_own_panels, threads,
-      most_threads, thread_bytes = 0, bytes = 0;
+struct LinearNormWorkspace : Workspace {
+  int64_t v, sum_v_squared_per_m, sum_v_squared_part, sum_x_w_here_panels, sum_x_w_here_own_panels;
   explicit LinearNormWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     v = reserve(bytes, M * N, 4);
@@ -62,9 +54,7 @@ struct LinearNormWorkspace {
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_w_here_own_panels = reserve(
         thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -77,8 +67,7 @@ void linear_norm(const float* x, const float* w, const float* residual, const fl
   float* const sum_v_squared_part = reinterpret_cast<float*>(workspace + space.sum_v_squared_part);
   char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_w_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
+    char* const sum_x_w_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_w_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
     contract_products<float, kLanes32>(
         all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
@@ -178,17 +167,16 @@ int launch_linear_norm(const float* x, const float* w, const float* residual, co
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const LinearNormWorkspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  linear_norm(x, w, residual, gamma, y, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) linear_norm(x, w, residual, gamma, y, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_linear_norm(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(LinearNormWorkspace(M, K, N));
+  return bytes_of(LinearNormWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

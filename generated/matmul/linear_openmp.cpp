@@ -2,8 +2,8 @@
 //
 // linear: z = x @ w^T + bias
 //
-// Plan of linear_f32: threads share tiles of M x N, which are folded in registers, from panels of both sides
-//   that are packed once.
+// Plan of linear_f32: threads share tiles of M x N, folded in registers from panels of both sides, packed
+//   once.
 // Bytes that linear_f32 must move: 4 * N + 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M + N * M of add; N * K * M of mul.
 
@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t linear_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_linear<float>(M, K, N))
@@ -40,28 +37,23 @@ extern "C" int linear_bf16_openmp(const uint16_t* x, const uint16_t* w, const fl
   BY_SET(return launch_linear<BF16>(x, w, bias, z, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* linear_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* linear_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LinearWorkspace {
-  int64_t sum_x_w_panels, sum_x_w_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct LinearWorkspace : Workspace {
+  int64_t sum_x_w_panels, sum_x_w_own_panels;
   explicit LinearWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_w_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_w_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -71,8 +63,7 @@ void linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Stored<T>
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_w_panels = workspace + space.sum_x_w_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_w_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_own_panels;
+    char* const sum_x_w_own_panels = memory_of_thread(space, workspace) + space.sum_x_w_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_w.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_w_panels, sum_x_w_own_panels, {0, M}, {0, N}, {0, K},
@@ -95,10 +86,9 @@ int launch_linear(const Stored<T>* x, const Stored<T>* w, const float* bias, Sto
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const LinearWorkspace<T> space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  linear<T>(x, w, bias, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) linear<T>(x, w, bias, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -106,7 +96,7 @@ template <class T>
 int64_t workspace_of_linear(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(LinearWorkspace<T>(M, K, N));
+  return bytes_of(LinearWorkspace<T>(M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -12,10 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -24,9 +21,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct LoraWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit LoraWorkspace(int64_t M, int64_t K, int64_t N, int64_t R) {
-    (void)K;
-    (void)N;
+  explicit LoraWorkspace(int64_t M, int64_t R) {
     kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(R, 4), 32768, smaller(M, 1024)), 1);
   }
 };
@@ -77,7 +72,7 @@ extern "C" int64_t lora_cuda_workspace(int64_t M, int64_t K, int64_t N, int64_t 
   if (const int status = check_sizes({{7, M}, {8, K}, {9, N}, {10, R}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return LoraWorkspace(M, K, N, R).bytes;
+  return LoraWorkspace(M, R).bytes;
 }
 extern "C" int lora_cuda(const float* x, const float* w, const float* down, const float* up, float alpha,
                          float* z, int64_t M, int64_t K, int64_t N, int64_t R, void* workspace,
@@ -89,7 +84,7 @@ extern "C" int lora_cuda(const float* x, const float* w, const float* down, cons
   if (double(M) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   const bool small = larger(larger(larger(larger(M * K, N * K), R * K), N * R), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const LoraWorkspace space(M, K, N, R);
+  const LoraWorkspace space(M, R);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? lora<int32_t>(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, queue)

@@ -2,12 +2,9 @@
 //
 // lora: z = x @ w^T + alpha * (x @ down^T) @ up^T
 //
-// Phase 1: threads share tiles of M x R, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x R, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
+// Phase 3: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: low, sum_x_w.
 // Bytes that lora must move: 4 * R * N + 4 * R * K + 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: R * N * M + R * K * M + N * K * M + N * M each of add, mul.
@@ -18,16 +15,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "lora_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t lora_openmp_workspace(int64_t M, int64_t K, int64_t N, int64_t R) {
   BY_SET(return workspace_of_lora(M, K, N, R))
@@ -38,21 +32,18 @@ extern "C" int lora_openmp(const float* x, const float* w, const float* down, co
   BY_SET(return launch_lora(x, w, down, up, alpha, z, M, K, N, R, workspace, workspace_bytes))
 }
 
-extern "C" const char* lora_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* lora_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct LoraWorkspace {
+struct LoraWorkspace : Workspace {
   int64_t low, sum_x_w, low_here_panels, low_here_own_panels, sum_x_w_here_panels, sum_x_w_here_own_panels,
-      sum_low_up_panels, sum_low_up_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+      sum_low_up_panels, sum_low_up_own_panels;
   explicit LoraWorkspace(int64_t M, int64_t K, int64_t N, int64_t R) {
     low = reserve(bytes, M * R, 4);
     sum_x_w = reserve(bytes, M * N, 4);
@@ -68,9 +59,7 @@ struct LoraWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, R}).right_bytes(), 1);
     sum_low_up_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, R}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -81,8 +70,7 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
   float* const sum_x_w = reinterpret_cast<float*>(workspace + space.sum_x_w);
   char* const low_here_panels = workspace + space.low_here_panels;
   in_team(product_of(M, K, R) > 131072, threads, [&]() IN_SET {
-    char* const low_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.low_here_own_panels;
+    char* const low_here_own_panels = memory_of_thread(space, workspace) + space.low_here_own_panels;
     // Tiles of m x r stay in registers while they go down k: low_here.
     contract_products<float, kLanes32>(
         all_threads(), low_here_panels, low_here_own_panels, {0, M}, {0, R}, {0, K},
@@ -94,8 +82,7 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
   });
   char* const sum_x_w_here_panels = workspace + space.sum_x_w_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_w_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w_here_own_panels;
+    char* const sum_x_w_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_w_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_w_here.
     contract_products<float, kLanes32>(
         all_threads(), sum_x_w_here_panels, sum_x_w_here_own_panels, {0, M}, {0, N}, {0, K},
@@ -108,8 +95,7 @@ void lora(const float* x, const float* w, const float* down, const float* up, fl
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_low_up_panels = workspace + space.sum_low_up_panels;
   in_team(product_of(M, N, R) > 131072, threads, [&]() IN_SET {
-    char* const sum_low_up_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_low_up_own_panels;
+    char* const sum_low_up_own_panels = memory_of_thread(space, workspace) + space.sum_low_up_own_panels;
     // Tiles of m x n stay in registers while they go down r: sum_low_up.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_low_up_panels, sum_low_up_own_panels, {0, M}, {0, N}, {0, R}, 0.0f,
@@ -135,10 +121,9 @@ int launch_lora(const float* x, const float* w, const float* down, const float* 
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(R) > 4e18) return status_of(KGEN_TOO_LARGE);
   const LoraWorkspace space(M, K, N, R);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  lora(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) lora(x, w, down, up, alpha, z, M, K, N, R, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -146,7 +131,7 @@ int64_t workspace_of_lora(int64_t M, int64_t K, int64_t N, int64_t R) {
   if (const int status = check_sizes({{7, M}, {8, K}, {9, N}, {10, R}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(R) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(LoraWorkspace(M, K, N, R));
+  return bytes_of(LoraWorkspace(M, K, N, R));
 }
 
 }  // namespace KGEN_SET

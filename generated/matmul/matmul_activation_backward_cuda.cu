@@ -16,10 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -28,8 +25,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardIdentityWorkspace {
   int64_t sum_d_z_slope_x_parts, sum_d_z_slope_x_tickets, bytes = 0;
-  explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
+  explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t N) {
     sum_d_z_slope_x_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
     sum_d_z_slope_x_tickets = reserve(bytes, ColumnShape(M, N, 1024).tickets, 4);
   }
@@ -190,10 +186,7 @@ cudaError_t matmul_activation_backward_identity_in_part(const Stored<T>* x, cons
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluWorkspace {
   int64_t sum_x_y, bytes = 0;
-  explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
-    sum_x_y = reserve(bytes, M * N, 4);
-  }
+  explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t N) { sum_x_y = reserve(bytes, M * N, 4); }
 };
 
 template <class Index, class T>
@@ -262,8 +255,7 @@ cudaError_t matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>*
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardReluInPartWorkspace {
   int64_t slope_x, part1_kernel_tiles, bytes = 0;
-  explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
+  explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t N) {
     slope_x = reserve(bytes, M * N, 4);
     part1_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(N, 1024)), 1);
   }
@@ -371,10 +363,7 @@ cudaError_t matmul_activation_backward_relu_in_part(const Stored<T>* x, const St
 // Where the intermediates lie in the workspace.
 struct MatmulActivationBackwardGeluWorkspace {
   int64_t slope_x, bytes = 0;
-  explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
-    slope_x = reserve(bytes, M * N, 4);
-  }
+  explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t N) { slope_x = reserve(bytes, M * N, 4); }
 };
 
 template <class Index, class T>
@@ -578,7 +567,7 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
   const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
-    const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
+    const MatmulActivationBackwardIdentityWorkspace space(M, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? matmul_activation_backward_identity<int32_t, T>(
@@ -613,14 +602,14 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
   const bool small = larger(larger(larger(M * K, K * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
-    const Space space(M, K, N);
+    const Space space(M, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small
                            ? run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue)
                            : run_wide(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, queue));
   }
-  const SpaceInPart space(M, K, N);
+  const SpaceInPart space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(
@@ -632,7 +621,7 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
 int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && N == 0) return 0;
-  return MatmulActivationBackwardIdentityWorkspace(M, K, N).bytes;
+  return MatmulActivationBackwardIdentityWorkspace(M, N).bytes;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -640,7 +629,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && N == 0) return 0;
-  return std::max({Space(M, K, N).bytes, SpaceInPart(M, K, N).bytes});
+  return std::max({Space(M, N).bytes, SpaceInPart(M, N).bytes});
 }
 
 }  // namespace

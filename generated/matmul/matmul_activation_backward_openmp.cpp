@@ -4,10 +4,8 @@
 //
 // Phase 1 of matmul_activation_backward_identity_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share tiles of K x N, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 4: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 3: threads share tiles of K x N, folded in registers from panels of both sides, packed once.
+// Phase 4: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
 // Through the workspace: sum_d_z_slope_x_part.
 // Bytes that matmul_activation_backward_identity_f32 must move: 4 * N + 4 * N * M + 4 * N * K + 4 * M * K
 //   read, 4 * N + 4 * N * K + 4 * M * K written.
@@ -23,16 +21,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_activation_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t matmul_activation_backward_identity_f32_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_matmul_activation_backward_identity_f32(M, K, N))
@@ -79,21 +74,19 @@ MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_f32, MatmulActivationBackwardGeluWorks
 MATMUL_ACTIVATION_BACKWARD_FUNCTIONS(gelu_bf16, MatmulActivationBackwardGeluWorkspace, BF16, uint16_t, gelu)
 
 extern "C" const char* matmul_activation_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulActivationBackwardIdentityWorkspace {
+struct MatmulActivationBackwardIdentityWorkspace : Workspace {
   int64_t sum_d_z_slope_x_part, sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels,
-      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0,
-                                                                                     bytes = 0;
+      sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels;
   explicit MatmulActivationBackwardIdentityWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
@@ -106,9 +99,7 @@ struct MatmulActivationBackwardIdentityWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
     sum_d_z_y_slope_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -187,7 +178,7 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
   char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_x_slope_x_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_x_slope_x_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_x_slope_x_own_panels;
     // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
@@ -206,7 +197,7 @@ void matmul_activation_backward_identity(const Stored<T>* x, const Stored<T>* y,
   char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_y_slope_x_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_y_slope_x_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_y_slope_x_own_panels;
     // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
@@ -284,10 +275,10 @@ void matmul_activation_backward_identity_in_part(const Stored<T>* x, const Store
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MatmulActivationBackwardReluWorkspace {
+struct MatmulActivationBackwardReluWorkspace : Workspace {
   int64_t sum_x_y, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
       sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, sum_d_z_x_slope_x_panels,
-      sum_d_z_x_slope_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+      sum_d_z_x_slope_x_own_panels;
   explicit MatmulActivationBackwardReluWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
@@ -305,9 +296,7 @@ struct MatmulActivationBackwardReluWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).right_bytes(), 1);
     sum_d_z_x_slope_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, K}, 1, {0, N}, {0, M}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -323,8 +312,7 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
   char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_here_own_panels;
+    char* const sum_x_y_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y_here.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K},
@@ -399,7 +387,7 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
   char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_y_slope_x_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_y_slope_x_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_y_slope_x_own_panels;
     // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
@@ -419,7 +407,7 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
   char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_x_slope_x_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_x_slope_x_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_x_slope_x_own_panels;
     // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
@@ -440,17 +428,15 @@ void matmul_activation_backward_relu(const Stored<T>* x, const Stored<T>* y, con
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MatmulActivationBackwardReluInPartWorkspace {
-  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulActivationBackwardReluInPartWorkspace : Workspace {
+  int64_t slope_x, v, sum_x_y_panels, sum_x_y_own_panels;
   explicit MatmulActivationBackwardReluInPartWorkspace(int64_t M, int64_t K, int64_t N) {
     slope_x = reserve(bytes, M * N, 4);
     v = reserve(bytes, M * N, 4);
     sum_x_y_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -465,8 +451,7 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    char* const sum_x_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
@@ -542,10 +527,10 @@ void matmul_activation_backward_relu_in_part(const Stored<T>* x, const Stored<T>
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MatmulActivationBackwardGeluWorkspace {
+struct MatmulActivationBackwardGeluWorkspace : Workspace {
   int64_t slope_x, sum_d_z_slope_x_part, sum_x_y_here_panels, sum_x_y_here_own_panels,
       sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, sum_d_z_y_slope_x_panels,
-      sum_d_z_y_slope_x_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+      sum_d_z_y_slope_x_own_panels;
   explicit MatmulActivationBackwardGeluWorkspace(int64_t M, int64_t K, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
@@ -563,9 +548,7 @@ struct MatmulActivationBackwardGeluWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).right_bytes(), 1);
     sum_d_z_y_slope_x_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, N}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -581,8 +564,7 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
   float* const sum_d_z_slope_x_part = reinterpret_cast<float*>(workspace + space.sum_d_z_slope_x_part);
   char* const sum_x_y_here_panels = workspace + space.sum_x_y_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_here_own_panels;
+    char* const sum_x_y_here_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y_here.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_y_here_panels, sum_x_y_here_own_panels, {0, M}, {0, N}, {0, K},
@@ -599,7 +581,7 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
   char* const sum_d_z_x_slope_x_panels = workspace + space.sum_d_z_x_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_x_slope_x_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_x_slope_x_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_x_slope_x_own_panels;
     // Tiles of k x n stay in registers while they go down m: sum_d_z_x_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_x_slope_x_panels, sum_d_z_x_slope_x_own_panels, {0, K}, {0, N}, {0, M}, 0.0f,
@@ -679,7 +661,7 @@ void matmul_activation_backward_gelu(const Stored<T>* x, const Stored<T>* y, con
   char* const sum_d_z_y_slope_x_panels = workspace + space.sum_d_z_y_slope_x_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_y_slope_x_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_y_slope_x_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_y_slope_x_own_panels;
     // Tiles of m x k stay in registers while they go down n: sum_d_z_y_slope_x.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_y_slope_x_panels, sum_d_z_y_slope_x_own_panels, {0, M}, {0, K}, {0, N}, 0.0f,
@@ -707,8 +689,7 @@ void matmul_activation_backward_gelu_in_part(const Stored<T>* x, const Stored<T>
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    char* const sum_x_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
@@ -802,11 +783,11 @@ int launch_matmul_activation_backward_identity_f32(const Stored<T>* x, const Sto
   if ((M == 0 || K == 0) && N == 0) return 0;
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const MatmulActivationBackwardIdentityWorkspace space(M, K, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data,
-                                           memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      matmul_activation_backward_identity<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data,
+                                             memory.threads);
+    return memory.status;
   }
   matmul_activation_backward_identity_in_part<T>(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N);
   return 0;
@@ -830,23 +811,23 @@ int launch_matmul_activation_backward_relu_f32(const T* x, const T* y, const flo
   if ((M == 0 || K == 0) && N == 0) return 0;
   if (d_x != nullptr && d_y != nullptr && d_bias != nullptr) {
     const Space space(M, K, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      run(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
+    return memory.status;
   }
   const SpaceInPart space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    run_in_part(x, y, bias, d_z, d_x, d_y, d_bias, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_matmul_activation_backward_identity_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && N == 0) return 0;
-  return bytes_of_team(MatmulActivationBackwardIdentityWorkspace(M, K, N));
+  return bytes_of(MatmulActivationBackwardIdentityWorkspace(M, K, N));
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -854,7 +835,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_matmul_activation_backward_relu_f32(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{8, M}, {9, K}, {10, N}})) return -status;
   if ((M == 0 || K == 0) && N == 0) return 0;
-  return std::max({bytes_of_team(Space(M, K, N)), bytes_of_team(SpaceInPart(M, K, N))});
+  return std::max({bytes_of(Space(M, K, N)), bytes_of(SpaceInPart(M, K, N))});
 }
 
 }  // namespace KGEN_SET

@@ -2,8 +2,8 @@
 //
 // matmul_batched: z[b] = x[b] @ y
 //
-// Plan of matmul_batched_f32: threads share tiles of B*M x N, which are folded in registers, from panels of
-//   both sides that are packed once.
+// Plan of matmul_batched_f32: threads share tiles of B*M x N, folded in registers from panels of both sides,
+//   packed once.
 // Bytes that matmul_batched_f32 must move: 4 * N * K + 4 * K * M * B read, 4 * N * M * B written.
 // Operations: N * K * M * B each of add, mul.
 
@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_batched_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t matmul_batched_f32_openmp_workspace(int64_t B, int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_matmul_batched<float>(B, M, K, N))
@@ -41,29 +38,24 @@ extern "C" int matmul_batched_bf16_openmp(const uint16_t* x, const uint16_t* y, 
   BY_SET(return launch_matmul_batched<BF16>(x, y, z, B, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_batched_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_batched_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MatmulBatchedWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulBatchedWorkspace : Workspace {
+  int64_t sum_x_y_panels, sum_x_y_own_panels;
   explicit MatmulBatchedWorkspace(int64_t B, int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels =
         reserve(bytes, CutOfProducts<T, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels = reserve(
         thread_bytes, CutOfProducts<T, kLanes32>({0, B * M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -73,8 +65,7 @@ void matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
   const bool around_caches = B * M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(K, N, B * M) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    char* const sum_x_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_own_panels;
     // Tiles of bm x n stay in registers while they go down k: sum_x_y.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, B * M}, {0, N}, {0, K},
@@ -96,10 +87,9 @@ int launch_matmul_batched(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || M == 0 || N == 0) return 0;
   const MatmulBatchedWorkspace<T> space(B, M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_batched<T>(x, y, z, B, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) matmul_batched<T>(x, y, z, B, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -107,7 +97,7 @@ template <class T>
 int64_t workspace_of_matmul_batched(int64_t B, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, B}, {5, M}, {6, K}, {7, N}})) return -status;
   if (B == 0 || M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulBatchedWorkspace<T>(B, M, K, N));
+  return bytes_of(MatmulBatchedWorkspace<T>(B, M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -2,8 +2,8 @@
 //
 // matmul_blocked: z = x @ y, accumulated over blocks of K
 //
-// Plan of matmul_blocked_f32: threads share tiles of M x N, which are folded in registers, from panels of
-//   both sides that are packed once.
+// Plan of matmul_blocked_f32: threads share tiles of M x N, folded in registers from panels of both sides,
+//   packed once.
 // Bytes that matmul_blocked_f32 must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M + N * M * max(1, cdiv(K, 64)) of add; N * K * M of mul.
 
@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_blocked_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define MATMUL_BLOCKED_FUNCTIONS(NAME, T, STORED)                                                       \
@@ -38,28 +35,23 @@ MATMUL_BLOCKED_FUNCTIONS(f32, float, float)
 MATMUL_BLOCKED_FUNCTIONS(bf16, BF16, uint16_t)
 MATMUL_BLOCKED_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* matmul_blocked_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_blocked_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MatmulBlockedWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulBlockedWorkspace : Workspace {
+  int64_t sum_x_y_panels, sum_x_y_own_panels;
   explicit MatmulBlockedWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels = reserve(bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels =
         reserve(thread_bytes, CutOfProducts<T, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -69,8 +61,7 @@ void matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, int64_
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    char* const sum_x_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
@@ -95,10 +86,9 @@ int launch_matmul_blocked(const Stored<T>* x, const Stored<T>* y, Stored<T>* z, 
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const MatmulBlockedWorkspace<T> space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_blocked<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) matmul_blocked<T>(x, y, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -106,7 +96,7 @@ template <class T>
 int64_t workspace_of_matmul_blocked(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulBlockedWorkspace<T>(M, K, N));
+  return bytes_of(MatmulBlockedWorkspace<T>(M, K, N));
 }
 
 }  // namespace KGEN_SET

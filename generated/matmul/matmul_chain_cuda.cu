@@ -12,10 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -24,9 +21,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct MatmulChainWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit MatmulChainWorkspace(int64_t M, int64_t K, int64_t L, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit MatmulChainWorkspace(int64_t M, int64_t L) {
     kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(L, 4), 32768, smaller(M, 1024)), 1);
   }
 };
@@ -74,7 +69,7 @@ extern "C" int64_t matmul_chain_cuda_workspace(int64_t M, int64_t K, int64_t L, 
   if (const int status = check_sizes({{5, M}, {6, K}, {7, L}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(L) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return MatmulChainWorkspace(M, K, L, N).bytes;
+  return MatmulChainWorkspace(M, L).bytes;
 }
 extern "C" int matmul_chain_cuda(const float* x, const float* y, const float* w, float* z, int64_t M,
                                  int64_t K, int64_t L, int64_t N, void* workspace, int64_t workspace_bytes,
@@ -86,7 +81,7 @@ extern "C" int matmul_chain_cuda(const float* x, const float* y, const float* w,
   if (double(M) * double(L) > 4e18) return status_of(KGEN_TOO_LARGE);
   const bool small = larger(larger(larger(M * K, K * L), L * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MatmulChainWorkspace space(M, K, L, N);
+  const MatmulChainWorkspace space(M, L);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? matmul_chain<int32_t>(x, y, w, z, M, K, L, N, space, memory.data, queue)

@@ -2,10 +2,8 @@
 //
 // matmul_chain: z = (x @ y) @ w
 //
-// Phase 1: threads share tiles of M x L, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 2: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x L, folded in registers from panels of both sides, packed once.
+// Phase 2: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: xy.
 // Bytes that matmul_chain must move: 4 * N * L + 4 * L * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * L * M + L * K * M each of add, mul.
@@ -16,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_chain_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t matmul_chain_openmp_workspace(int64_t M, int64_t K, int64_t L, int64_t N) {
   BY_SET(return workspace_of_matmul_chain(M, K, L, N))
@@ -36,21 +31,17 @@ extern "C" int matmul_chain_openmp(const float* x, const float* y, const float* 
   BY_SET(return launch_matmul_chain(x, y, w, z, M, K, L, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_chain_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_chain_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulChainWorkspace {
-  int64_t xy, xy_here_panels, xy_here_own_panels, sum_xy_w_panels, sum_xy_w_own_panels, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
+struct MatmulChainWorkspace : Workspace {
+  int64_t xy, xy_here_panels, xy_here_own_panels, sum_xy_w_panels, sum_xy_w_own_panels;
   explicit MatmulChainWorkspace(int64_t M, int64_t K, int64_t L, int64_t N) {
     xy = reserve(bytes, M * L, 4);
     xy_here_panels =
@@ -61,9 +52,7 @@ struct MatmulChainWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, L}).right_bytes(), 1);
     sum_xy_w_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, L}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -72,8 +61,7 @@ void matmul_chain(const float* x, const float* y, const float* w, float* z, int6
   float* const xy = reinterpret_cast<float*>(workspace + space.xy);
   char* const xy_here_panels = workspace + space.xy_here_panels;
   in_team(product_of(M, K, L) > 131072, threads, [&]() IN_SET {
-    char* const xy_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.xy_here_own_panels;
+    char* const xy_here_own_panels = memory_of_thread(space, workspace) + space.xy_here_own_panels;
     // Tiles of m x l stay in registers while they go down k: xy_here.
     contract_products<float, kLanes32>(
         all_threads(), xy_here_panels, xy_here_own_panels, {0, M}, {0, L}, {0, K},
@@ -85,8 +73,7 @@ void matmul_chain(const float* x, const float* y, const float* w, float* z, int6
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_xy_w_panels = workspace + space.sum_xy_w_panels;
   in_team(product_of(M, L, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_xy_w_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_xy_w_own_panels;
+    char* const sum_xy_w_own_panels = memory_of_thread(space, workspace) + space.sum_xy_w_own_panels;
     // Tiles of m x n stay in registers while they go down l: sum_xy_w.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_xy_w_panels, sum_xy_w_own_panels, {0, M}, {0, N}, {0, L}, 0.0f,
@@ -108,10 +95,9 @@ int launch_matmul_chain(const float* x, const float* y, const float* w, float* z
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(L) > 4e18) return status_of(KGEN_TOO_LARGE);
   const MatmulChainWorkspace space(M, K, L, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_chain(x, y, w, z, M, K, L, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) matmul_chain(x, y, w, z, M, K, L, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -119,7 +105,7 @@ int64_t workspace_of_matmul_chain(int64_t M, int64_t K, int64_t L, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, K}, {7, L}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(L) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(MatmulChainWorkspace(M, K, L, N));
+  return bytes_of(MatmulChainWorkspace(M, K, L, N));
 }
 
 }  // namespace KGEN_SET

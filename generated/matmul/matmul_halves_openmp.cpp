@@ -2,8 +2,8 @@
 //
 // matmul_halves: z = x @ y, a quarter a step
 //
-// Plan: threads share tiles of M x N, for each i, j, which are folded in registers, from panels of both sides
-//   that are packed once.
+// Plan: threads share tiles of M x N, for each i, j, folded in registers from panels of both sides, packed
+//   once.
 // Bytes that matmul_halves must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: 4 * K * max(cdiv(N, 2), 1) * max(cdiv(M, 2), 1) each of add, mul.
 
@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_halves_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t matmul_halves_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_matmul_halves(M, K, N))
@@ -32,20 +29,17 @@ extern "C" int matmul_halves_openmp(const float* x, const float* y, float* z, in
   BY_SET(return launch_matmul_halves(x, y, z, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_halves_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_halves_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulHalvesWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulHalvesWorkspace : Workspace {
+  int64_t sum_x_y_panels, sum_x_y_own_panels;
   explicit MatmulHalvesWorkspace(int64_t M, int64_t K, int64_t N) {
     sum_x_y_panels = reserve(bytes,
                              CutOfProducts<float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
@@ -57,9 +51,7 @@ struct MatmulHalvesWorkspace {
                                                                 {0, larger(ceil_div(N, 2), 1)}, {0, K})
                                      .thread_bytes(true),
                                  1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -68,8 +60,7 @@ void matmul_halves(const float* x, const float* y, float* z, int64_t M, int64_t 
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(2, 2, M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    char* const sum_x_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_own_panels;
     const Batches batches =
         batches_of(2 * 2, CutOfProducts<float, kLanes32>({0, larger(ceil_div(M, 2), 1)}, 1,
                                                          {0, larger(ceil_div(N, 2), 1)}, {0, K})
@@ -105,17 +96,16 @@ int launch_matmul_halves(const float* x, const float* y, float* z, int64_t M, in
   if (!(M <= 0 ? 1 : N <= 0 ? 1 : ceil_div(N, 2) < N)) return status_of(KGEN_WINDOW, 3);
   if (M == 0 || N == 0) return 0;
   const MatmulHalvesWorkspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_halves(x, y, z, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) matmul_halves(x, y, z, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_matmul_halves(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulHalvesWorkspace(M, K, N));
+  return bytes_of(MatmulHalvesWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -13,10 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -25,8 +22,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct MatmulSoftmaxWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit MatmulSoftmaxWorkspace(int64_t M, int64_t K, int64_t N) {
-    (void)K;
+  explicit MatmulSoftmaxWorkspace(int64_t M, int64_t N) {
     kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(N, 4), 32768, smaller(M, 1024)), 1);
   }
 };
@@ -97,7 +93,7 @@ cudaError_t matmul_softmax(const float* x, const float* w, float* p, int64_t M, 
 extern "C" int64_t matmul_softmax_cuda_workspace(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return MatmulSoftmaxWorkspace(M, K, N).bytes;
+  return MatmulSoftmaxWorkspace(M, N).bytes;
 }
 extern "C" int matmul_softmax_cuda(const float* x, const float* w, float* p, int64_t M, int64_t K, int64_t N,
                                    void* workspace, int64_t workspace_bytes, void* stream) {
@@ -107,7 +103,7 @@ extern "C" int matmul_softmax_cuda(const float* x, const float* w, float* p, int
   if (M == 0 || N == 0) return 0;
   const bool small = larger(larger(M * K, K * N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MatmulSoftmaxWorkspace space(M, K, N);
+  const MatmulSoftmaxWorkspace space(M, N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? matmul_softmax<int32_t>(x, w, p, M, K, N, space, memory.data, queue)

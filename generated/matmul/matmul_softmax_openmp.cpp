@@ -2,8 +2,7 @@
 //
 // matmul_softmax: p = softmax(x @ w) over the classes
 //
-// Phase 1: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Phase 2: threads share M, neighbours along N.
 // Kept by each worker: e.
 // Through the workspace: v.
@@ -18,16 +17,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t matmul_softmax_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_matmul_softmax(M, K, N))
@@ -37,20 +33,17 @@ extern "C" int matmul_softmax_openmp(const float* x, const float* w, float* p, i
   BY_SET(return launch_matmul_softmax(x, w, p, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_softmax_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulSoftmaxWorkspace {
-  int64_t v, e, v_here_panels, v_here_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulSoftmaxWorkspace : Workspace {
+  int64_t v, e, v_here_panels, v_here_own_panels;
   explicit MatmulSoftmaxWorkspace(int64_t M, int64_t K, int64_t N) {
     v = reserve(bytes, M * N, 4);
     e = reserve(thread_bytes, N, 4);
@@ -58,9 +51,7 @@ struct MatmulSoftmaxWorkspace {
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     v_here_own_panels = reserve(
         thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = larger(workers_for({64}), workers_for({M}));
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -69,8 +60,7 @@ void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const v_here_panels = workspace + space.v_here_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
-    char* const v_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.v_here_own_panels;
+    char* const v_here_own_panels = memory_of_thread(space, workspace) + space.v_here_own_panels;
     // Tiles of m x n stay in registers while they go down k: v_here.
     contract_products<float, kLanes32>(
         all_threads(), v_here_panels, v_here_own_panels, {0, M}, {0, N}, {0, K},
@@ -80,7 +70,7 @@ void matmul_softmax(const float* x, const float* w, float* p, int64_t M, int64_t
   });
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   in_team(product_of(M, N) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for schedule(static) nowait)
     for (int64_t m = 0; m < M; ++m) {
@@ -119,17 +109,16 @@ int launch_matmul_softmax(const float* x, const float* w, float* p, int64_t M, i
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const MatmulSoftmaxWorkspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_softmax(x, w, p, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) matmul_softmax(x, w, p, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_matmul_softmax(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, K}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulSoftmaxWorkspace(M, K, N));
+  return bytes_of(MatmulSoftmaxWorkspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -2,8 +2,7 @@
 //
 // matmul_tn: z = x^T @ y
 //
-// Plan: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Plan: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Bytes that matmul_tn must move: 4 * N * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * K * M each of add, mul.
 
@@ -13,16 +12,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "matmul_tn_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_tn_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "matmul_tn_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t matmul_tn_openmp_workspace(int64_t K, int64_t M, int64_t N) {
   BY_SET(return workspace_of_matmul_tn(K, M, N))
@@ -32,28 +28,23 @@ extern "C" int matmul_tn_openmp(const float* x, const float* y, float* z, int64_
   BY_SET(return launch_matmul_tn(x, y, z, K, M, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* matmul_tn_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* matmul_tn_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct MatmulTnWorkspace {
-  int64_t sum_x_y_panels, sum_x_y_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MatmulTnWorkspace : Workspace {
+  int64_t sum_x_y_panels, sum_x_y_own_panels;
   explicit MatmulTnWorkspace(int64_t K, int64_t M, int64_t N) {
     sum_x_y_panels =
         reserve(bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_x_y_own_panels = reserve(
         thread_bytes, CutOfProducts<float, kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -62,8 +53,7 @@ void matmul_tn(const float* x, const float* y, float* z, int64_t K, int64_t M, i
   const bool around_caches = M * N * 4 >= kBeyondCaches;
   char* const sum_x_y_panels = workspace + space.sum_x_y_panels;
   in_team(product_of(K, M, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_y_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_y_own_panels;
+    char* const sum_x_y_own_panels = memory_of_thread(space, workspace) + space.sum_x_y_own_panels;
     // Tiles of m x n stay in registers while they go down k: sum_x_y.
     contract_products<float, kLanes32>(
         all_threads(), sum_x_y_panels, sum_x_y_own_panels, {0, M}, {0, N}, {0, K},
@@ -83,17 +73,16 @@ int launch_matmul_tn(const float* x, const float* y, float* z, int64_t K, int64_
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const MatmulTnWorkspace space(K, M, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  matmul_tn(x, y, z, K, M, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) matmul_tn(x, y, z, K, M, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_matmul_tn(int64_t K, int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, K}, {5, M}, {6, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(MatmulTnWorkspace(K, M, N));
+  return bytes_of(MatmulTnWorkspace(K, M, N));
 }
 
 }  // namespace KGEN_SET

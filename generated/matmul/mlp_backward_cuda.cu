@@ -20,10 +20,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -32,8 +29,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct MlpBackwardWorkspace {
   int64_t d_hidden, together_x_share, sum_d_z_parts, sum_d_z_tickets, part2_kernel_tiles, bytes = 0;
-  explicit MlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
+  explicit MlpBackwardWorkspace(int64_t M, int64_t H, int64_t N) {
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
     sum_d_z_parts = reserve(bytes, ColumnShape(M, N, 1024).parts, 4);
@@ -188,9 +184,7 @@ cudaError_t mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b
 // Where the intermediates lie in the workspace.
 struct MlpBackwardInPartWorkspace {
   int64_t d_hidden, together_x_share, part2_kernel_tiles, bytes = 0;
-  explicit MlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit MlpBackwardInPartWorkspace(int64_t M, int64_t H) {
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
     part2_kernel_tiles = reserve(bytes, workspace_tiles(padded_bytes(M, 4), 32768, smaller(H, 1024)), 1);
@@ -355,7 +349,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
   const bool small = larger(larger(larger(larger(larger(M * K, K * H), H), H * N), M * N), N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_w1 != nullptr && d_b1 != nullptr && d_w2 != nullptr && d_b2 != nullptr) {
-    const MlpBackwardWorkspace space(M, K, H, N);
+    const MlpBackwardWorkspace space(M, H, N);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? mlp_backward<int32_t, T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K,
@@ -363,7 +357,7 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
                              : mlp_backward<int64_t, T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K,
                                                         H, N, space, memory.data, queue));
   }
-  const MlpBackwardInPartWorkspace space(M, K, H, N);
+  const MlpBackwardInPartWorkspace space(M, H);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? mlp_backward_in_part<int32_t, T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2,
@@ -377,7 +371,7 @@ int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{11, M}, {12, K}, {13, H}, {14, N}})) return -status;
   if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max({MlpBackwardWorkspace(M, K, H, N).bytes, MlpBackwardInPartWorkspace(M, K, H, N).bytes});
+  return std::max({MlpBackwardWorkspace(M, H, N).bytes, MlpBackwardInPartWorkspace(M, H).bytes});
 }
 
 }  // namespace

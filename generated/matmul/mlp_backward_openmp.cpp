@@ -4,17 +4,12 @@
 //
 // Phase 1 of mlp_backward_f32: threads share M_shares, N, neighbours along N.
 // Phase 2: threads share N, neighbours along N.
-// Phase 3: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 4: threads share tiles of M x H, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 5: threads share tiles of H x N, which are folded in registers, from panels of both sides that are
-//   packed once.
-// Phase 6: threads share tiles of K x H, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 3: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 4: threads share tiles of M x H, folded in registers from panels of both sides, packed once.
+// Phase 5: threads share tiles of H x N, folded in registers from panels of both sides, packed once.
+// Phase 6: threads share tiles of K x H, folded in registers from panels of both sides, packed once.
 // Phase 7: threads share H, neighbours along H.
-// Phase 8: threads share tiles of M x K, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 8: threads share tiles of M x K, folded in registers from panels of both sides, packed once.
 // Through the workspace: hidden, d_hidden, together_x_share, sum_d_z_part.
 // Bytes that mlp_backward_f32 must move: 4 * N * M + 4 * N * H + 4 * M * K + 4 * H + 4 * H * K read, 4 * N +
 //   4 * N * H + 4 * M * K + 4 * H + 4 * H * K written.
@@ -31,16 +26,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t mlp_backward_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
   BY_SET(return workspace_of_mlp_backward<float>(M, K, H, N))
@@ -65,24 +57,21 @@ extern "C" int mlp_backward_bf16_openmp(const uint16_t* x, const uint16_t* w1, c
                                           workspace, workspace_bytes))
 }
 
-extern "C" const char* mlp_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mlp_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MlpBackwardWorkspace {
+struct MlpBackwardWorkspace : Workspace {
   int64_t hidden, d_hidden, together_x_share, sum_d_z_part, sum_x_w1_here_panels, sum_x_w1_here_own_panels,
       d_hidden_here_panels, d_hidden_here_own_panels, sum_d_z_hidden_panels, sum_d_z_hidden_own_panels,
       sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, sum_d_hidden_panels,
-      sum_d_hidden_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+      sum_d_hidden_own_panels;
   explicit MlpBackwardWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
@@ -110,9 +99,7 @@ struct MlpBackwardWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).right_bytes(), 1);
     sum_d_hidden_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, K}, {0, H}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -187,7 +174,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
   char* const sum_x_w1_here_panels = workspace + space.sum_x_w1_here_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
     char* const sum_x_w1_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w1_here_own_panels;
+        memory_of_thread(space, workspace) + space.sum_x_w1_here_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_w1_here.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_w1_here_panels, sum_x_w1_here_own_panels, {0, M}, {0, H}, {0, K},
@@ -205,7 +192,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
   char* const d_hidden_here_panels = workspace + space.d_hidden_here_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const d_hidden_here_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.d_hidden_here_own_panels;
+        memory_of_thread(space, workspace) + space.d_hidden_here_own_panels;
     // Tiles of m x h stay in registers while they go down n: d_hidden_here.
     contract_products<T, kLanes32>(
         all_threads(), d_hidden_here_panels, d_hidden_here_own_panels, {0, M}, {0, H}, {0, N},
@@ -219,7 +206,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
   char* const sum_d_z_hidden_panels = workspace + space.sum_d_z_hidden_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const sum_d_z_hidden_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_z_hidden_own_panels;
+        memory_of_thread(space, workspace) + space.sum_d_z_hidden_own_panels;
     // Tiles of h x n stay in registers while they go down m: sum_d_z_hidden.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_z_hidden_panels, sum_d_z_hidden_own_panels, {0, H}, {0, N}, {0, M}, 0.0f,
@@ -236,9 +223,8 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
   const bool around_caches_d_w1 = K * H * kBytes<T> >= kBeyondCaches;
   char* const sum_d_hidden_along_m_panels = workspace + space.sum_d_hidden_along_m_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_hidden_along_m_own_panels = workspace + space.threads +
-                                                  thread_number() * space.thread_bytes +
-                                                  space.sum_d_hidden_along_m_own_panels;
+    char* const sum_d_hidden_along_m_own_panels =
+        memory_of_thread(space, workspace) + space.sum_d_hidden_along_m_own_panels;
     // Tiles of k x h stay in registers while they go down m: sum_d_hidden_along_m.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_hidden_along_m_panels, sum_d_hidden_along_m_own_panels, {0, K}, {0, H}, {0, M},
@@ -272,8 +258,7 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
   const bool around_caches_d_x = M * K * kBytes<T> >= kBeyondCaches;
   char* const sum_d_hidden_panels = workspace + space.sum_d_hidden_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_d_hidden_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_d_hidden_own_panels;
+    char* const sum_d_hidden_own_panels = memory_of_thread(space, workspace) + space.sum_d_hidden_own_panels;
     // Tiles of m x k stay in registers while they go down h: sum_d_hidden.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_d_hidden_panels, sum_d_hidden_own_panels, {0, M}, {0, K}, {0, H}, 0.0f,
@@ -290,17 +275,13 @@ void mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1, cons
 }
 
 // Where the intermediates lie in the workspace.
-struct MlpBackwardInPartWorkspace {
-  int64_t hidden, d_hidden, together_x_share, threads, most_threads, thread_bytes = 0, bytes = 0;
-  explicit MlpBackwardInPartWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+struct MlpBackwardInPartWorkspace : Workspace {
+  int64_t hidden, d_hidden, together_x_share;
+  explicit MlpBackwardInPartWorkspace(int64_t M, int64_t H) {
     hidden = reserve(thread_bytes, M, 4);
     d_hidden = reserve(bytes, M * H, 4);
     together_x_share = reserve(bytes, M * H, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({H});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -326,7 +307,7 @@ void mlp_backward_in_part(const Stored<T>* x, const Stored<T>* w1, const float* 
     }
   });
   in_team(product_of(M, K, H) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const hidden = reinterpret_cast<float*>(mine + space.hidden);
     OMP(omp for schedule(static) nowait)
     for (int64_t h = 0; h < H; ++h) {
@@ -452,18 +433,18 @@ int launch_mlp_backward(const Stored<T>* x, const Stored<T>* w1, const float* b1
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   if (d_x != nullptr && d_w1 != nullptr && d_b1 != nullptr && d_w2 != nullptr && d_b2 != nullptr) {
     const MlpBackwardWorkspace<T> space(M, K, H, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    mlp_backward<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
-                    memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      mlp_backward<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
+                      memory.threads);
+    return memory.status;
   }
-  const MlpBackwardInPartWorkspace space(M, K, H, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  mlp_backward_in_part<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
-                          memory.threads);
-  return 0;
+  const MlpBackwardInPartWorkspace space(M, H);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    mlp_backward_in_part<T>(x, w1, b1, w2, d_z, d_x, d_w1, d_b1, d_w2, d_b2, M, K, H, N, space, memory.data,
+                            memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -472,8 +453,8 @@ int64_t workspace_of_mlp_backward(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{11, M}, {12, K}, {13, H}, {14, N}})) return -status;
   if ((M == 0 || K == 0) && H == 0 && N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return std::max({bytes_of_team(MlpBackwardWorkspace<T>(M, K, H, N)),
-                   bytes_of_team(MlpBackwardInPartWorkspace(M, K, H, N))});
+  return std::max(
+      {bytes_of(MlpBackwardWorkspace<T>(M, K, H, N)), bytes_of(MlpBackwardInPartWorkspace(M, H))});
 }
 
 }  // namespace KGEN_SET

@@ -13,10 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -25,9 +22,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct MlpWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit MlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
-    (void)K;
-    (void)N;
+  explicit MlpWorkspace(int64_t M, int64_t H) {
     kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(H, 4) + padded_bytes(H, 4), 32768, smaller(M, 1024)), 1);
   }
@@ -96,7 +91,7 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const bool small = larger(larger(larger(larger(larger(M * K, K * H), H), H * N), N), M * N) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const MlpWorkspace space(M, K, H, N);
+  const MlpWorkspace space(M, H);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? mlp<int32_t, T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, queue)
@@ -108,7 +103,7 @@ int64_t workspace_of_mlp(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, K}, {9, H}, {10, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return MlpWorkspace(M, K, H, N).bytes;
+  return MlpWorkspace(M, H).bytes;
 }
 
 }  // namespace

@@ -2,11 +2,10 @@
 //
 // mlp: z = gelu(x @ w1 + b1) @ w2 + b2
 //
-// Phase 1 of mlp_f32: threads share tiles of M x H, which are folded in registers, from panels of both sides
-//   that are packed once.
+// Phase 1 of mlp_f32: threads share tiles of M x H, folded in registers from panels of both sides, packed
+//   once.
 // Phase 2: threads share M, H, neighbours along M.
-// Phase 3: threads share tiles of M x N, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 3: threads share tiles of M x N, folded in registers from panels of both sides, packed once.
 // Through the workspace: hidden, v.
 // Bytes that mlp_f32 must move: 4 * N + 4 * N * H + 4 * H + 4 * H * K + 4 * K * M read, 4 * N * M written.
 // Operations: N * H * M + N * M + H * K * M + 2 * H * M of add; N * H * M + H * K * M + 3 * H * M of mul; H *
@@ -18,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mlp_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t mlp_f32_openmp_workspace(int64_t M, int64_t K, int64_t H, int64_t N) {
   BY_SET(return workspace_of_mlp<float>(M, K, H, N))
@@ -47,22 +43,18 @@ extern "C" int mlp_bf16_openmp(const uint16_t* x, const uint16_t* w1, const floa
   BY_SET(return launch_mlp<BF16>(x, w1, b1, w2, b2, z, M, K, H, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* mlp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mlp_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct MlpWorkspace {
-  int64_t hidden, v, sum_x_w1_panels, sum_x_w1_own_panels, sum_hidden_w2_panels, sum_hidden_w2_own_panels,
-      threads, most_threads, thread_bytes = 0, bytes = 0;
+struct MlpWorkspace : Workspace {
+  int64_t hidden, v, sum_x_w1_panels, sum_x_w1_own_panels, sum_hidden_w2_panels, sum_hidden_w2_own_panels;
   explicit MlpWorkspace(int64_t M, int64_t K, int64_t H, int64_t N) {
     hidden = reserve(bytes, M * H, 4);
     v = reserve(bytes, M * H, 4);
@@ -73,9 +65,7 @@ struct MlpWorkspace {
         reserve(bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).right_bytes(), 1);
     sum_hidden_w2_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, M}, 1, {0, N}, {0, H}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -87,8 +77,7 @@ void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<
   float* const v = reinterpret_cast<float*>(workspace + space.v);
   char* const sum_x_w1_panels = workspace + space.sum_x_w1_panels;
   in_team(product_of(M, K, H) > 131072, threads, [&]() IN_SET {
-    char* const sum_x_w1_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_x_w1_own_panels;
+    char* const sum_x_w1_own_panels = memory_of_thread(space, workspace) + space.sum_x_w1_own_panels;
     // Tiles of m x h stay in registers while they go down k: sum_x_w1.
     contract_products<T, kLanes32>(
         all_threads(), sum_x_w1_panels, sum_x_w1_own_panels, {0, M}, {0, H}, {0, K},
@@ -114,7 +103,7 @@ void mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const Stored<
   char* const sum_hidden_w2_panels = workspace + space.sum_hidden_w2_panels;
   in_team(product_of(M, H, N) > 131072, threads, [&]() IN_SET {
     char* const sum_hidden_w2_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_hidden_w2_own_panels;
+        memory_of_thread(space, workspace) + space.sum_hidden_w2_own_panels;
     // Tiles of m x n stay in registers while they go down h: sum_hidden_w2.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_hidden_w2_panels, sum_hidden_w2_own_panels, {0, M}, {0, N}, {0, H}, 0.0f,
@@ -143,10 +132,9 @@ int launch_mlp(const Stored<T>* x, const Stored<T>* w1, const float* b1, const S
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return status_of(KGEN_TOO_LARGE);
   const MlpWorkspace<T> space(M, K, H, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) mlp<T>(x, w1, b1, w2, b2, z, M, K, H, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -155,7 +143,7 @@ int64_t workspace_of_mlp(int64_t M, int64_t K, int64_t H, int64_t N) {
   if (const int status = check_sizes({{7, M}, {8, K}, {9, H}, {10, N}})) return -status;
   if (M == 0 || N == 0) return 0;
   if (double(M) * double(H) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(MlpWorkspace<T>(M, K, H, N));
+  return bytes_of(MlpWorkspace<T>(M, K, H, N));
 }
 
 }  // namespace KGEN_SET

@@ -2,8 +2,7 @@
 //
 // nearest_distance: distance[m] = the least over n of the sum over d of (x[m, d] - centre[n, d])^2
 //
-// Phase 1: threads share tiles of N x M, which are folded in registers, from panels of both sides that are
-//   packed once.
+// Phase 1: threads share tiles of N x M, folded in registers from panels of both sides, packed once.
 // Phase 2: threads share M, neighbours along M.
 // Through the workspace: sum_difference_squared.
 // Bytes that nearest_distance must move: 4 * D * N + 4 * D * M read, 4 * M written.
@@ -17,16 +16,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "nearest_distance_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t nearest_distance_openmp_workspace(int64_t M, int64_t D, int64_t N) {
   BY_SET(return workspace_of_nearest_distance(M, D, N))
@@ -36,30 +32,24 @@ extern "C" int nearest_distance_openmp(const float* x, const float* centre, floa
   BY_SET(return launch_nearest_distance(x, centre, distance, M, D, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* nearest_distance_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* nearest_distance_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct NearestDistanceWorkspace {
-  int64_t sum_difference_squared, sum_difference_squared_here_panels, sum_difference_squared_here_own_panels,
-      threads, most_threads, thread_bytes = 0, bytes = 0;
+struct NearestDistanceWorkspace : Workspace {
+  int64_t sum_difference_squared, sum_difference_squared_here_panels, sum_difference_squared_here_own_panels;
   explicit NearestDistanceWorkspace(int64_t M, int64_t D, int64_t N) {
     sum_difference_squared = reserve(bytes, N * M, 4);
     sum_difference_squared_here_panels =
         reserve(bytes, Cut<float, float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).right_bytes(), 1);
     sum_difference_squared_here_own_panels = reserve(
         thread_bytes, Cut<float, float, float, kLanes32>({0, N}, 1, {0, M}, {0, D}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -68,9 +58,8 @@ void nearest_distance(const float* x, const float* centre, float* distance, int6
   float* const sum_difference_squared = reinterpret_cast<float*>(workspace + space.sum_difference_squared);
   char* const sum_difference_squared_here_panels = workspace + space.sum_difference_squared_here_panels;
   in_team(product_of(M, D, N) > 131072, threads, [&]() IN_SET {
-    char* const sum_difference_squared_here_own_panels = workspace + space.threads +
-                                                         thread_number() * space.thread_bytes +
-                                                         space.sum_difference_squared_here_own_panels;
+    char* const sum_difference_squared_here_own_panels =
+        memory_of_thread(space, workspace) + space.sum_difference_squared_here_own_panels;
     // Tiles of n x m stay in registers while they go down d: sum_difference_squared_here.
     contract<kLanes32, float, float, float>(
         all_threads(), sum_difference_squared_here_panels, sum_difference_squared_here_own_panels, {0, N},
@@ -109,10 +98,9 @@ int launch_nearest_distance(const float* x, const float* centre, float* distance
   if (M == 0) return 0;
   if (double(M) * double(D) * double(N) > 4e18) return status_of(KGEN_TOO_LARGE);
   const NearestDistanceWorkspace space(M, D, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  nearest_distance(x, centre, distance, M, D, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) nearest_distance(x, centre, distance, M, D, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -120,7 +108,7 @@ int64_t workspace_of_nearest_distance(int64_t M, int64_t D, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, D}, {6, N}})) return -status;
   if (M == 0) return 0;
   if (double(M) * double(D) * double(N) > 4e18) return -status_of(KGEN_TOO_LARGE);
-  return bytes_of_team(NearestDistanceWorkspace(M, D, N));
+  return bytes_of(NearestDistanceWorkspace(M, D, N));
 }
 
 }  // namespace KGEN_SET

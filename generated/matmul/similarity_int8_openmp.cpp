@@ -2,8 +2,8 @@
 //
 // similarity_int8: score[m, n] = query_scale[m] * row_scale[n] * sum of query[m, k] * row[n, k]
 //
-// Plan: threads share tiles of M x N, four bytes at a time, or pairs, which are folded in registers, from
-//   panels of both sides that are packed once.
+// Plan: threads share tiles of M x N, four bytes at a time, or pairs, folded in registers from panels of both
+//   sides, packed once.
 // Bytes that similarity_int8 must move: 4 * N + N * K + 4 * M + M * K read, 4 * N * M written.
 // Operations: N * M * K of add; 2 * N * M + N * M * K of mul.
 
@@ -13,16 +13,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "similarity_int8_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t similarity_int8_openmp_workspace(int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_similarity_int8(M, K, N))
@@ -34,27 +31,22 @@ extern "C" int similarity_int8_openmp(const int8_t* query, const int8_t* row, co
                                        workspace_bytes))
 }
 
-extern "C" const char* similarity_int8_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* similarity_int8_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct SimilarityInt8Workspace {
-  int64_t sum_query_row_panels, sum_query_row_own_panels, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct SimilarityInt8Workspace : Workspace {
+  int64_t sum_query_row_panels, sum_query_row_own_panels;
   explicit SimilarityInt8Workspace(int64_t M, int64_t K, int64_t N) {
     sum_query_row_panels = reserve(bytes, CutOfBytes<kLanes32>({0, M}, 1, {0, N}, {0, K}).right_bytes(), 1);
     sum_query_row_own_panels =
         reserve(thread_bytes, CutOfBytes<kLanes32>({0, M}, 1, {0, N}, {0, K}).thread_bytes(false), 1);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -65,7 +57,7 @@ void similarity_int8(const int8_t* query, const int8_t* row, const float* query_
   char* const sum_query_row_panels = workspace + space.sum_query_row_panels;
   in_team(product_of(M, K, N) > 131072, threads, [&]() IN_SET {
     char* const sum_query_row_own_panels =
-        workspace + space.threads + thread_number() * space.thread_bytes + space.sum_query_row_own_panels;
+        memory_of_thread(space, workspace) + space.sum_query_row_own_panels;
     // Tiles of m x n stay in registers while they go down k, several positions at a time: sum_query_row.
     contract_bytes<kLanes32, int8_t, int8_t>(
         all_threads(), sum_query_row_panels, sum_query_row_own_panels, {0, M}, {0, N}, {0, K},
@@ -91,17 +83,17 @@ int launch_similarity_int8(const int8_t* query, const int8_t* row, const float* 
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const SimilarityInt8Workspace space(M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  similarity_int8(query, row, query_scale, row_scale, score, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    similarity_int8(query, row, query_scale, row_scale, score, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_similarity_int8(int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, M}, {7, K}, {8, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(SimilarityInt8Workspace(M, K, N));
+  return bytes_of(SimilarityInt8Workspace(M, K, N));
 }
 
 }  // namespace KGEN_SET

@@ -11,16 +11,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "convert_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define CONVERT_FUNCTIONS(NAME, STORED, OTHER, T, S)                             \
@@ -40,15 +37,12 @@ extern "C" int convert_i8_f32_openmp(const int8_t* x, float* y, int64_t N) {
   BY_SET(return launch_convert(x, y, N, convert_i8_f32))
 }
 
-extern "C" const char* convert_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* convert_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T, class U>

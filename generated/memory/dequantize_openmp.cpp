@@ -12,16 +12,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "dequantize_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define DEQUANTIZE_FUNCTIONS(NAME, STORED, OTHER, T)                                                  \
@@ -34,15 +31,12 @@ DEQUANTIZE_FUNCTIONS(f32_u8, uint8_t, float, float)
 DEQUANTIZE_FUNCTIONS(bf16_i8, int8_t, uint16_t, BF16)
 DEQUANTIZE_FUNCTIONS(bf16_u8, uint8_t, uint16_t, BF16)
 
-extern "C" const char* dequantize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* dequantize_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class Q, class T>

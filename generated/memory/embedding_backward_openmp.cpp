@@ -11,16 +11,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "embedding_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "embedding_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "embedding_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int embedding_backward_f32_openmp(const int32_t* token, const float* d_row, float* d_table,
                                              int64_t N, int64_t D, int64_t V) {
@@ -32,15 +29,12 @@ extern "C" int embedding_backward_bf16_openmp(const int32_t* token, const uint16
   BY_SET(return launch_embedding_backward<BF16>(token, d_row, d_table, N, D, V))
 }
 
-extern "C" const char* embedding_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* embedding_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>

@@ -9,8 +9,7 @@
 // Through the workspace: scale_here, greatest_abs_x_part.
 // Bytes that quantize_rows_f32 must move: 4 * N * M read, N * M + 4 * M written.
 // Operations: N * M + M each of div, max; N * M each of abs, round.
-// Where N <= 15 && N <= M: quantize_rows_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: quantize_rows_short takes rows side by side, as one fills no vector.
 
 #include "quantize_rows.h"
 
@@ -20,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "quantize_rows_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define QUANTIZE_ROWS_FUNCTIONS(NAME, STORED, T)                                                      \
@@ -44,15 +40,12 @@ QUANTIZE_ROWS_FUNCTIONS(f32, float, float)
 QUANTIZE_ROWS_FUNCTIONS(bf16, uint16_t, BF16)
 QUANTIZE_ROWS_FUNCTIONS(f16, uint16_t, F16)
 
-extern "C" const char* quantize_rows_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* quantize_rows_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -85,13 +78,12 @@ void quantize_rows_short(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
 }
 
 // Where the intermediates lie in the workspace.
-struct QuantizeRowsWorkspace {
-  int64_t scale_here_per_m, greatest_abs_x_part, bytes = 0;
+struct QuantizeRowsWorkspace : Workspace {
+  int64_t scale_here_per_m, greatest_abs_x_part;
   explicit QuantizeRowsWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     scale_here_per_m = reserve(bytes, M, 4);
     greatest_abs_x_part = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -198,18 +190,16 @@ int launch_quantize_rows(const Stored<T>* x, int8_t* q, float* scale, int64_t M,
     return 0;
   }
   const QuantizeRowsWorkspace space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  quantize_rows<T>(x, q, scale, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) quantize_rows<T>(x, q, scale, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_quantize_rows(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return QuantizeRowsWorkspace(M, N).bytes;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(QuantizeRowsWorkspace(M, N));
 }
 
 }  // namespace KGEN_SET

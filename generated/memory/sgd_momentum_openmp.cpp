@@ -12,31 +12,25 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "sgd_momentum_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int sgd_momentum_openmp(const float* gradient, float rate, float momentum, float* weight,
                                    float* velocity, int64_t N) {
   BY_SET(return launch_sgd_momentum(gradient, rate, momentum, weight, velocity, N))
 }
 
-extern "C" const char* sgd_momentum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* sgd_momentum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void sgd_momentum(const float* gradient, float rate, float momentum, float* weight, float* velocity,

@@ -8,10 +8,9 @@
 //   written.
 // Operations: 3 * C + 5 * C * W * H * B of add; 2 * C + C * W * H * B + 1 of sub; 13 * C + 5 * C * W * H * B
 //   + 4 of mul; C + C * W * H * B of div; C of rsqrt.
-// Where H <= 15 && W <= 15: batch_norm_backward_short_and_few takes neighbouring rows side by side, as such a
-//   row fills no vector.
-// Where W <= 15 && W <= H: batch_norm_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where H <= 15 && W <= 15: batch_norm_backward_short_and_few takes rows side by side, as one fills no
+//   vector.
+// Where W <= 15 && W <= H: batch_norm_backward_short takes rows side by side, as one fills no vector.
 // Where an output is not wanted: batch_norm_backward_in_part does one step after the other.
 
 #include "batch_norm_backward.h"
@@ -20,16 +19,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "batch_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define BATCH_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                               \
@@ -52,15 +48,12 @@ BATCH_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
 BATCH_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
 BATCH_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 
-extern "C" const char* batch_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* batch_norm_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For H <= 15 && W <= 15: rows that fill no vector.
@@ -314,14 +307,12 @@ void batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Value<
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct BatchNormBackwardInPartWorkspace {
-  int64_t d, given_y, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct BatchNormBackwardInPartWorkspace : Workspace {
+  int64_t d, given_y;
   explicit BatchNormBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
     given_y = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -337,7 +328,7 @@ void batch_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                  char* workspace, int64_t threads) {
   const bool around_caches = B * C * H * W * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, C, H, W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const given_y = reinterpret_cast<Value<T>*>(mine + space.given_y);
     OMP(omp for schedule(static) nowait)
@@ -517,12 +508,13 @@ int launch_batch_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
     return 0;
   }
   const BatchNormBackwardInPartWorkspace<T> space(B, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  batch_norm_backward_in_part<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
-                                 d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
-                                 d_old_mean, d_old_variance, B, C, H, W, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    batch_norm_backward_in_part<T>(x, gamma, batch_mean, batch_variance, d_y, d_batch_mean, d_batch_variance,
+                                   d_running_mean, d_running_variance, momentum, d_x, d_gamma, d_beta,
+                                   d_old_mean, d_old_variance, B, C, H, W, space, memory.data,
+                                   memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -530,9 +522,9 @@ template <class T>
 int64_t workspace_of_batch_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{16, B}, {17, C}, {18, H}, {19, W}})) return -status;
   if (C == 0) return 0;
-  if (H <= 15 && W <= 15) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
-  if (W <= 15 && W <= H) return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
-  return bytes_of_team(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
+  if (H <= 15 && W <= 15) return bytes_of(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
+  if (W <= 15 && W <= H) return bytes_of(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
+  return bytes_of(BatchNormBackwardInPartWorkspace<T>(B, C, H, W));
 }
 
 }  // namespace KGEN_SET

@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "batch_norm_inference_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_inference_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_inference_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                      \
@@ -46,14 +43,13 @@ BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(f64, double, double, double)
 BATCH_NORM_INFERENCE_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 
 extern "C" const char* batch_norm_inference_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>
@@ -109,13 +105,11 @@ void batch_norm_inference_backward(const Stored<T>* x, const Value<T>* running_m
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct BatchNormInferenceBackwardInPartWorkspace {
-  int64_t difference_x, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct BatchNormInferenceBackwardInPartWorkspace : Workspace {
+  int64_t difference_x;
   explicit BatchNormInferenceBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     difference_x = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -129,7 +123,7 @@ void batch_norm_inference_backward_in_part(const Stored<T>* x, const Value<T>* r
                                            const BatchNormInferenceBackwardInPartWorkspace<T>& space,
                                            char* workspace, int64_t threads) {
   in_team(product_of(B, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const difference_x = reinterpret_cast<Value<T>*>(mine + space.difference_x);
     OMP(omp for schedule(static) nowait)
     for (int64_t c = 0; c < C; ++c) {
@@ -242,12 +236,12 @@ int launch_batch_norm_inference_backward(const Stored<T>* x, const Value<T>* run
     return 0;
   }
   const BatchNormInferenceBackwardInPartWorkspace<T> space(B, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  batch_norm_inference_backward_in_part<T>(x, running_mean, running_variance, gamma, d_y, d_x, d_running_mean,
-                                           d_running_variance, d_gamma, d_beta, B, C, H, W, space,
-                                           memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    batch_norm_inference_backward_in_part<T>(x, running_mean, running_variance, gamma, d_y, d_x,
+                                             d_running_mean, d_running_variance, d_gamma, d_beta, B, C, H, W,
+                                             space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -255,7 +249,7 @@ template <class T>
 int64_t workspace_of_batch_norm_inference_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{11, B}, {12, C}, {13, H}, {14, W}})) return -status;
   if (C == 0) return 0;
-  return bytes_of_team(BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W));
+  return bytes_of(BatchNormInferenceBackwardInPartWorkspace<T>(B, C, H, W));
 }
 
 }  // namespace KGEN_SET

@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "batch_norm_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define BATCH_NORM_FUNCTIONS(NAME, STORED, OTHER, T)                                                         \
@@ -38,15 +35,12 @@ BATCH_NORM_FUNCTIONS(f32, float, float, float)
 BATCH_NORM_FUNCTIONS(f64, double, double, double)
 BATCH_NORM_FUNCTIONS(bf16, float, uint16_t, BF16)
 
-extern "C" const char* batch_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* batch_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 template <class T>

@@ -16,10 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -29,10 +26,7 @@ using namespace kgen_cuda;
 template <class T>
 struct GroupNormBackwardWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit GroupNormBackwardWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    (void)C;
-    (void)H;
-    (void)W;
+  explicit GroupNormBackwardWorkspace(int64_t B, int64_t G) {
     kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>), 32768,
@@ -277,7 +271,7 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   const bool small = larger(B * G * C * H * W, G * C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
-    const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
+    const GroupNormBackwardWorkspace<T> space(B, G);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? group_norm_backward<int32_t, T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C,
@@ -299,8 +293,8 @@ template <class T>
 int64_t workspace_of_group_norm_backward(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, G}, {9, C}, {10, H}, {11, W}})) return -status;
   if (G == 0 || C == 0) return 0;
-  return std::max({GroupNormBackwardWorkspace<T>(B, G, C, H, W).bytes,
-                   GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W).bytes});
+  return std::max(
+      {GroupNormBackwardWorkspace<T>(B, G).bytes, GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W).bytes});
 }
 
 }  // namespace

@@ -19,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "group_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GROUP_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                             \
@@ -46,30 +43,22 @@ GROUP_NORM_BACKWARD_FUNCTIONS(f32, float, float, float)
 GROUP_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
 GROUP_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 
-extern "C" const char* group_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* group_norm_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GroupNormBackwardWorkspace {
-  int64_t scale_d, sum_x, threads, most_threads, thread_bytes = 0, bytes = 0;
-  explicit GroupNormBackwardWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
-    (void)C;
-    (void)H;
-    (void)W;
+struct GroupNormBackwardWorkspace : Workspace {
+  int64_t scale_d, sum_x;
+  explicit GroupNormBackwardWorkspace(int64_t B, int64_t G) {
     scale_d = reserve(thread_bytes, B, kBytes<Value<T>>);
     sum_x = reserve(thread_bytes, B, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({G});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -80,7 +69,7 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
                          int64_t threads) {
   const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, G, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const scale_d = reinterpret_cast<Value<T>*>(mine + space.scale_d);
     Value<T>* const sum_x = reinterpret_cast<Value<T>*>(mine + space.sum_x);
     OMP(omp for schedule(static) nowait)
@@ -200,15 +189,13 @@ void group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GroupNormBackwardInPartWorkspace {
-  int64_t d, product_d, gamma_scaled, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct GroupNormBackwardInPartWorkspace : Workspace {
+  int64_t d, product_d, gamma_scaled;
   explicit GroupNormBackwardInPartWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
     product_d = reserve(thread_bytes, B * C * H * W, kBytes<Value<T>>);
     gamma_scaled = reserve(thread_bytes, C * H * W, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({G});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -221,7 +208,7 @@ void group_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
                                  int64_t threads) {
   const bool around_caches = B * G * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, G, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const product_d = reinterpret_cast<Value<T>*>(mine + space.product_d);
     Value<T>* const gamma_scaled = reinterpret_cast<Value<T>*>(mine + space.gamma_scaled);
@@ -369,19 +356,19 @@ int launch_group_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   if (const int status = check_arrays(arrays)) return status;
   if (G == 0 || C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
-    const GroupNormBackwardWorkspace<T> space(B, G, C, H, W);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
-                           memory.threads);
-    return 0;
+    const GroupNormBackwardWorkspace<T> space(B, G);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      group_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
+                             memory.threads);
+    return memory.status;
   }
   const GroupNormBackwardInPartWorkspace<T> space(B, G, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  group_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
-                                 memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    group_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, B, G, C, H, W, space, memory.data,
+                                   memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -389,8 +376,8 @@ template <class T>
 int64_t workspace_of_group_norm_backward(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{7, B}, {8, G}, {9, C}, {10, H}, {11, W}})) return -status;
   if (G == 0 || C == 0) return 0;
-  return std::max({bytes_of_team(GroupNormBackwardWorkspace<T>(B, G, C, H, W)),
-                   bytes_of_team(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W))});
+  return std::max({bytes_of(GroupNormBackwardWorkspace<T>(B, G)),
+                   bytes_of(GroupNormBackwardInPartWorkspace<T>(B, G, C, H, W))});
 }
 
 }  // namespace KGEN_SET

@@ -17,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "group_norm_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define GROUP_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                  \
@@ -43,21 +40,18 @@ GROUP_NORM_FUNCTIONS(f32, float, float, float)
 GROUP_NORM_FUNCTIONS(f64, double, double, double)
 GROUP_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 
-extern "C" const char* group_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* group_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct GroupNormWorkspace {
-  int64_t sum_x_per_b_g, sum_d_squared_per_b_g, sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
+struct GroupNormWorkspace : Workspace {
+  int64_t sum_x_per_b_g, sum_d_squared_per_b_g, sum_x_part, sum_d_squared_part, count_before_part;
   explicit GroupNormWorkspace(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
     const int64_t C_shares =
         larger(1, smaller(floor_div(64, larger(1, B * G)), smaller(ceil_div(C * (H * W), 16384), C)));
@@ -66,7 +60,6 @@ struct GroupNormWorkspace {
     sum_x_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
     sum_d_squared_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
     count_before_part = reserve(bytes, C_shares * B * G, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -272,10 +265,9 @@ int launch_group_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || G == 0 || C == 0 || H == 0 || W == 0) return 0;
   const GroupNormWorkspace<T> space(B, G, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  group_norm<T>(x, gamma, beta, y, B, G, C, H, W, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) group_norm<T>(x, gamma, beta, y, B, G, C, H, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -283,7 +275,7 @@ template <class T>
 int64_t workspace_of_group_norm(int64_t B, int64_t G, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, G}, {7, C}, {8, H}, {9, W}})) return -status;
   if (B == 0 || G == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return GroupNormWorkspace<T>(B, G, C, H, W).bytes;
+  return bytes_of(GroupNormWorkspace<T>(B, G, C, H, W));
 }
 
 }  // namespace KGEN_SET

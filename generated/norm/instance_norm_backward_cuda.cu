@@ -16,10 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -29,9 +26,7 @@ using namespace kgen_cuda;
 template <class T>
 struct InstanceNormBackwardWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    (void)H;
-    (void)W;
+  explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C) {
     kernel_tiles =
         reserve(bytes,
                 workspace_tiles(padded_bytes(B, kBytes<Value<T>>) + padded_bytes(B, kBytes<Value<T>>), 32768,
@@ -331,7 +326,7 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
   const bool small = larger(B * C * H * W, C) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
-    const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
+    const InstanceNormBackwardWorkspace<T> space(B, C);
     const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
     if (memory.status != 0) return memory.status;
     return cuda_status(small ? instance_norm_backward<int32_t, T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta,
@@ -354,7 +349,7 @@ template <class T>
 int64_t workspace_of_instance_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{8, B}, {9, C}, {10, H}, {11, W}})) return -status;
   if (C == 0) return 0;
-  return std::max({InstanceNormBackwardWorkspace<T>(B, C, H, W).bytes,
+  return std::max({InstanceNormBackwardWorkspace<T>(B, C).bytes,
                    InstanceNormBackwardInPartWorkspace<T>(B, C, H, W).bytes});
 }
 

@@ -19,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "instance_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "instance_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "instance_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define INSTANCE_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                          \
@@ -48,28 +45,23 @@ INSTANCE_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
 INSTANCE_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 
 extern "C" const char* instance_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct InstanceNormBackwardWorkspace {
-  int64_t scale_d, sum_x, threads, most_threads, thread_bytes = 0, bytes = 0;
-  explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
-    (void)H;
-    (void)W;
+struct InstanceNormBackwardWorkspace : Workspace {
+  int64_t scale_d, sum_x;
+  explicit InstanceNormBackwardWorkspace(int64_t B, int64_t C) {
     scale_d = reserve(thread_bytes, B, kBytes<Value<T>>);
     sum_x = reserve(thread_bytes, B, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -80,7 +72,7 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
                             const InstanceNormBackwardWorkspace<T>& space, char* workspace, int64_t threads) {
   const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const scale_d = reinterpret_cast<Value<T>*>(mine + space.scale_d);
     Value<T>* const sum_x = reinterpret_cast<Value<T>*>(mine + space.sum_x);
     OMP(omp for schedule(static) nowait)
@@ -188,14 +180,12 @@ void instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Val
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct InstanceNormBackwardInPartWorkspace {
-  int64_t d, product_d, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct InstanceNormBackwardInPartWorkspace : Workspace {
+  int64_t d, product_d;
   explicit InstanceNormBackwardInPartWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     d = reserve(thread_bytes, H * W, kBytes<Value<T>>);
     product_d = reserve(thread_bytes, B * H * W, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({C});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -208,7 +198,7 @@ void instance_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, c
                                     int64_t threads) {
   const bool around_caches = B * C * (H * W) * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, C, H * W) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const product_d = reinterpret_cast<Value<T>*>(mine + space.product_d);
     OMP(omp for schedule(static) nowait)
@@ -340,19 +330,19 @@ int launch_instance_norm_backward(const Stored<T>* x, const Value<T>* gamma, con
   if (const int status = check_arrays(arrays)) return status;
   if (C == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
-    const InstanceNormBackwardWorkspace<T> space(B, C, H, W);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
-                              memory.threads);
-    return 0;
+    const InstanceNormBackwardWorkspace<T> space(B, C);
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      instance_norm_backward<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
+                                memory.threads);
+    return memory.status;
   }
   const InstanceNormBackwardInPartWorkspace<T> space(B, C, H, W);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  instance_norm_backward_in_part<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space, memory.data,
-                                    memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    instance_norm_backward_in_part<T>(x, gamma, beta, d_y, d_x, d_gamma, d_beta, B, C, H, W, space,
+                                      memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -360,8 +350,8 @@ template <class T>
 int64_t workspace_of_instance_norm_backward(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{8, B}, {9, C}, {10, H}, {11, W}})) return -status;
   if (C == 0) return 0;
-  return std::max({bytes_of_team(InstanceNormBackwardWorkspace<T>(B, C, H, W)),
-                   bytes_of_team(InstanceNormBackwardInPartWorkspace<T>(B, C, H, W))});
+  return std::max({bytes_of(InstanceNormBackwardWorkspace<T>(B, C)),
+                   bytes_of(InstanceNormBackwardInPartWorkspace<T>(B, C, H, W))});
 }
 
 }  // namespace KGEN_SET

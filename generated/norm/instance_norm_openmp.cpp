@@ -17,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "instance_norm_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define INSTANCE_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                    \
@@ -42,21 +39,18 @@ INSTANCE_NORM_FUNCTIONS(f32, float, float, float)
 INSTANCE_NORM_FUNCTIONS(f64, double, double, double)
 INSTANCE_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 
-extern "C" const char* instance_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* instance_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct InstanceNormWorkspace {
-  int64_t sum_x_per_b_c, sum_d_squared_per_b_c, sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
+struct InstanceNormWorkspace : Workspace {
+  int64_t sum_x_per_b_c, sum_d_squared_per_b_c, sum_x_part, sum_d_squared_part, count_before_part;
   explicit InstanceNormWorkspace(int64_t B, int64_t C, int64_t H, int64_t W) {
     const int64_t HW_shares = larger(1, smaller(floor_div(64, larger(1, B * C)), ceil_div(H * W, 16384)));
     sum_x_per_b_c = reserve(bytes, B * C, kBytes<Value<T>>);
@@ -64,7 +58,6 @@ struct InstanceNormWorkspace {
     sum_x_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
     sum_d_squared_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
     count_before_part = reserve(bytes, HW_shares * B * C, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -254,10 +247,9 @@ int launch_instance_norm(const Stored<T>* x, const Value<T>* gamma, const Value<
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
   const InstanceNormWorkspace<T> space(B, C, H, W);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  instance_norm<T>(x, gamma, beta, y, B, C, H, W, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) instance_norm<T>(x, gamma, beta, y, B, C, H, W, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -265,7 +257,7 @@ template <class T>
 int64_t workspace_of_instance_norm(int64_t B, int64_t C, int64_t H, int64_t W) {
   if (const int status = check_sizes({{5, B}, {6, C}, {7, H}, {8, W}})) return -status;
   if (B == 0 || C == 0 || H == 0 || W == 0) return 0;
-  return InstanceNormWorkspace<T>(B, C, H, W).bytes;
+  return bytes_of(InstanceNormWorkspace<T>(B, C, H, W));
 }
 
 }  // namespace KGEN_SET

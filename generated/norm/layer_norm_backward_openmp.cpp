@@ -24,16 +24,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "layer_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define LAYER_NORM_BACKWARD_FUNCTIONS(NAME, T, STORED, OTHER)                                             \
@@ -51,23 +48,19 @@ LAYER_NORM_BACKWARD_FUNCTIONS(f64, double, double, double)
 LAYER_NORM_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t, float)
 LAYER_NORM_BACKWARD_FUNCTIONS(f16, F16, uint16_t, float)
 
-extern "C" const char* layer_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* layer_norm_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LayerNormBackwardWorkspace {
+struct LayerNormBackwardWorkspace : Workspace {
   int64_t scale_d, sum_x, sum_d_y_part, sum_d_y_product_d_part, sum_d_y_per_n, sum_d_y_in_block_per_n,
-      sum_d_y_product_d_per_n, sum_d_y_product_d_in_block_per_n, threads, most_threads, thread_bytes = 0,
-                                                                                        bytes = 0;
+      sum_d_y_product_d_per_n, sum_d_y_product_d_in_block_per_n;
   explicit LayerNormBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
@@ -80,9 +73,7 @@ struct LayerNormBackwardWorkspace {
     sum_d_y_in_block_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     sum_d_y_product_d_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
     sum_d_y_product_d_in_block_per_n = reserve(thread_bytes, N, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows_shares});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -101,7 +92,7 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
     // Long folds and scans are cut in shares, so that several threads work on each.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       Value<T>* const sum_d_y_per_n = reinterpret_cast<Value<T>*>(mine + space.sum_d_y_per_n);
       Value<T>* const sum_d_y_in_block_per_n =
           reinterpret_cast<Value<T>*>(mine + space.sum_d_y_in_block_per_n);
@@ -394,15 +385,13 @@ void layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const Stored
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LayerNormBackwardInPartWorkspace {
-  int64_t d, product_d, gamma_scaled, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct LayerNormBackwardInPartWorkspace : Workspace {
+  int64_t d, product_d, gamma_scaled;
   explicit LayerNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
     d = reserve(thread_bytes, N, kBytes<Value<T>>);
     product_d = reserve(bytes, rows * N, kBytes<Value<T>>);
     gamma_scaled = reserve(thread_bytes, N, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -428,7 +417,7 @@ void layer_norm_backward_in_part(const Stored<T>* x, const Value<T>* gamma, cons
   });
   const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
   in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     Value<T>* const d = reinterpret_cast<Value<T>*>(mine + space.d);
     Value<T>* const gamma_scaled = reinterpret_cast<Value<T>*>(mine + space.gamma_scaled);
     OMP(omp for schedule(static) nowait)
@@ -531,17 +520,18 @@ int launch_layer_norm_backward(const Stored<T>* x, const Value<T>* gamma, const 
   if (N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr && d_beta != nullptr) {
     const LayerNormBackwardWorkspace<T> space(rows, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data, memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0)
+      layer_norm_backward<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
+                             memory.threads);
+    return memory.status;
   }
   const LayerNormBackwardInPartWorkspace<T> space(rows, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  layer_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
-                                 memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    layer_norm_backward_in_part<T>(x, gamma, d_y, d_x, d_gamma, d_beta, rows, N, space, memory.data,
+                                   memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -549,8 +539,8 @@ template <class T>
 int64_t workspace_of_layer_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{7, rows}, {8, N}})) return -status;
   if (N == 0) return 0;
-  return std::max({bytes_of_team(LayerNormBackwardWorkspace<T>(rows, N)),
-                   bytes_of_team(LayerNormBackwardInPartWorkspace<T>(rows, N))});
+  return std::max({bytes_of(LayerNormBackwardWorkspace<T>(rows, N)),
+                   bytes_of(LayerNormBackwardInPartWorkspace<T>(rows, N))});
 }
 
 }  // namespace KGEN_SET

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x, sum_d_squared, sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that layer_norm_f32 must move: 8 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: 3 * N * rows + rows of add; N * rows of sub; 3 * N * rows of mul; rows of rsqrt.
-// Where N <= 15 && N <= rows: layer_norm_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: layer_norm_short takes rows side by side, as one fills no vector.
 
 #include "layer_norm.h"
 
@@ -18,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "layer_norm_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define LAYER_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                \
@@ -44,15 +40,12 @@ LAYER_NORM_FUNCTIONS(f64, double, double, double)
 LAYER_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 LAYER_NORM_FUNCTIONS(f16, F16, uint16_t, float)
 
-extern "C" const char* layer_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* layer_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -88,8 +81,8 @@ void layer_norm_short(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LayerNormWorkspace {
-  int64_t sum_x_per_row, sum_d_squared_per_row, sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
+struct LayerNormWorkspace : Workspace {
+  int64_t sum_x_per_row, sum_d_squared_per_row, sum_x_part, sum_d_squared_part, count_before_part;
   explicit LayerNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
@@ -97,7 +90,6 @@ struct LayerNormWorkspace {
     sum_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     sum_d_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     count_before_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -269,19 +261,17 @@ int launch_layer_norm(const Stored<T>* x, const Value<T>* gamma, const Value<T>*
     return 0;
   }
   const LayerNormWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  layer_norm<T>(x, gamma, beta, y, rows, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) layer_norm<T>(x, gamma, beta, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_layer_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{5, rows}, {6, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return LayerNormWorkspace<T>(rows, N).bytes;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(LayerNormWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

@@ -9,8 +9,7 @@
 // Through the workspace: sum_d_y, sum_d_y_part.
 // Bytes that log_softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub, mul, exp.
-// Where N <= 15 && N <= rows: log_softmax_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where N <= 15 && N <= rows: log_softmax_backward_short takes rows side by side, as one fills no vector.
 
 #include "log_softmax_backward.h"
 
@@ -18,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "log_softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define LOG_SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
@@ -44,15 +40,12 @@ LOG_SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
 LOG_SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 LOG_SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* log_softmax_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* log_softmax_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -80,13 +73,12 @@ void log_softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LogSoftmaxBackwardWorkspace {
-  int64_t sum_d_y_per_row, sum_d_y_part, bytes = 0;
+struct LogSoftmaxBackwardWorkspace : Workspace {
+  int64_t sum_d_y_per_row, sum_d_y_part;
   explicit LogSoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_d_y_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_d_y_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -191,19 +183,17 @@ int launch_log_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored
     return 0;
   }
   const LogSoftmaxBackwardWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  log_softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) log_softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_log_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return LogSoftmaxBackwardWorkspace<T>(rows, N).bytes;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(LogSoftmaxBackwardWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

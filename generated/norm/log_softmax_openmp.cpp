@@ -9,8 +9,7 @@
 // Through the workspace: greatest_x, sum_exp_d, greatest_x_part, sum_exp_d_part.
 // Bytes that log_softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, max, exp; 2 * N * rows of sub; rows of log.
-// Where N <= 15 && N <= rows: log_softmax_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: log_softmax_short takes rows side by side, as one fills no vector.
 
 #include "log_softmax.h"
 
@@ -20,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "log_softmax_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define LOG_SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
@@ -45,15 +41,12 @@ LOG_SOFTMAX_FUNCTIONS(f64, double, double)
 LOG_SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
 LOG_SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* log_softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* log_softmax_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -88,15 +81,14 @@ void log_softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LogSoftmaxWorkspace {
-  int64_t greatest_x_per_row, sum_exp_d_per_row, greatest_x_part, sum_exp_d_part, bytes = 0;
+struct LogSoftmaxWorkspace : Workspace {
+  int64_t greatest_x_per_row, sum_exp_d_per_row, greatest_x_part, sum_exp_d_part;
   explicit LogSoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     greatest_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_exp_d_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     greatest_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     sum_exp_d_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -251,19 +243,17 @@ int launch_log_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N
     return 0;
   }
   const LogSoftmaxWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  log_softmax<T>(x, y, rows, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) log_softmax<T>(x, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_log_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return LogSoftmaxWorkspace<T>(rows, N).bytes;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(LogSoftmaxWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

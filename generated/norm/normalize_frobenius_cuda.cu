@@ -2,7 +2,7 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined by the last block, in
+// Phase 1 of normalize_frobenius_f32: blocks fold chunks of M*N, which are combined by the last block, in
 //   order, neighbours along M*N.
 // Phase 2: a thread for each of M*N, neighbours along M*N, 4 a thread where arrays and rows are aligned.
 // Bytes that normalize_frobenius_f32 must move: 4 * N * M read, 4 * N * M + 4 written.
@@ -13,10 +13,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -26,9 +23,7 @@ using namespace kgen_cuda;
 template <class T>
 struct NormalizeFrobeniusWorkspace {
   int64_t sum_x_squared, sum_x_squared_parts, ticket, bytes = 0;
-  explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
+  explicit NormalizeFrobeniusWorkspace() {
     sum_x_squared = reserve(bytes, 1, kBytes<Value<T>>);
     sum_x_squared_parts = reserve(bytes, 1024, kBytes<Value<T>>);
     ticket = reserve(bytes, 1, 4);
@@ -118,7 +113,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   if (const int status = check_arrays(arrays)) return status;
   const bool small = larger(M * N, 1) < 1073741824;
   const cudaStream_t queue = static_cast<cudaStream_t>(stream);
-  const NormalizeFrobeniusWorkspace<T> space(M, N);
+  const NormalizeFrobeniusWorkspace<T> space;
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small
@@ -130,7 +125,7 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
 template <class T>
 int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  return NormalizeFrobeniusWorkspace<T>(M, N).bytes;
+  return NormalizeFrobeniusWorkspace<T>().bytes;
 }
 
 }  // namespace

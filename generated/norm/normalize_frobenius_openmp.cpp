@@ -2,7 +2,7 @@
 //
 // normalize_frobenius: norm = sqrt(sum(x^2)) of all elements, y = x / max(norm, eps)
 //
-// Phase 1 of normalize_frobenius_f32: chunks of M*N are folded at once, then combined in order, neighbours
+// Phase 1 of normalize_frobenius_f32: threads fold chunks of M*N, which are combined in order, neighbours
 //   along M*N.
 // Phase 2: one thread computes frobenius.
 // Phase 3: threads share M*N, neighbours along M*N.
@@ -17,16 +17,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_frobenius_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define NORMALIZE_FROBENIUS_FUNCTIONS(NAME, T, STORED)                                              \
@@ -43,27 +40,19 @@ NORMALIZE_FROBENIUS_FUNCTIONS(f64, double, double)
 NORMALIZE_FROBENIUS_FUNCTIONS(bf16, BF16, uint16_t)
 NORMALIZE_FROBENIUS_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* normalize_frobenius_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* normalize_frobenius_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeFrobeniusWorkspace {
-  int64_t sum_x_squared_parts, bytes = 0;
-  explicit NormalizeFrobeniusWorkspace(int64_t M, int64_t N) {
-    (void)M;
-    (void)N;
-    sum_x_squared_parts = reserve(bytes, 256, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct NormalizeFrobeniusWorkspace : Workspace {
+  int64_t sum_x_squared_parts;
+  explicit NormalizeFrobeniusWorkspace() { sum_x_squared_parts = reserve(bytes, 256, kBytes<Value<T>>); }
 };
 
 template <class T>
@@ -120,18 +109,17 @@ int launch_normalize_frobenius(const Stored<T>* x, Stored<T>* frobenius, Stored<
   if (const int status = check_sizes({{4, M}, {5, N}})) return status;
   const Array arrays[] = {{1, x, {M, N}}, {2, frobenius, {}}, {3, y, {M, N}}};
   if (const int status = check_arrays(arrays)) return status;
-  const NormalizeFrobeniusWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  normalize_frobenius<T>(x, frobenius, y, M, N, space, memory.data);
-  return 0;
+  const NormalizeFrobeniusWorkspace<T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) normalize_frobenius<T>(x, frobenius, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_normalize_frobenius(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  return NormalizeFrobeniusWorkspace<T>(M, N).bytes;
+  return bytes_of(NormalizeFrobeniusWorkspace<T>());
 }
 
 }  // namespace KGEN_SET

@@ -9,8 +9,7 @@
 // Through the workspace: sum_abs_x, sum_abs_x_part.
 // Bytes that normalize_l1_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, div, abs; rows of max.
-// Where N <= 15 && N <= rows: normalize_l1_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: normalize_l1_short takes rows side by side, as one fills no vector.
 
 #include "normalize.h"
 
@@ -20,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "normalize_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define NORMALIZE_FUNCTIONS(NAME, SPACE, T, STORED, KERNEL)                                         \
@@ -54,15 +50,12 @@ NORMALIZE_FUNCTIONS(largest_f64, NormalizeLargestWorkspace, double, double, larg
 NORMALIZE_FUNCTIONS(largest_bf16, NormalizeLargestWorkspace, BF16, uint16_t, largest)
 NORMALIZE_FUNCTIONS(largest_f16, NormalizeLargestWorkspace, F16, uint16_t, largest)
 
-extern "C" const char* normalize_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* normalize_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -90,13 +83,12 @@ void normalize_l1_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeL1Workspace {
-  int64_t sum_abs_x_per_row, sum_abs_x_part, bytes = 0;
+struct NormalizeL1Workspace : Workspace {
+  int64_t sum_abs_x_per_row, sum_abs_x_part;
   explicit NormalizeL1Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_abs_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -217,13 +209,12 @@ void normalize_l2_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeL2Workspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
+struct NormalizeL2Workspace : Workspace {
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   explicit NormalizeL2Workspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -345,13 +336,12 @@ void normalize_largest_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct NormalizeLargestWorkspace {
-  int64_t greatest_abs_x_per_row, greatest_abs_x_part, bytes = 0;
+struct NormalizeLargestWorkspace : Workspace {
+  int64_t greatest_abs_x_per_row, greatest_abs_x_part;
   explicit NormalizeLargestWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     greatest_abs_x_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     greatest_abs_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -452,19 +442,17 @@ int launch_normalize(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
     return 0;
   }
   const Space space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, y, rows, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) run(x, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class Space>
 int64_t workspace_of_normalize(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return Space(rows, N).bytes;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(Space(rows, N));
 }
 
 }  // namespace KGEN_SET

@@ -18,16 +18,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "ragged_mean_square_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t ragged_mean_square_openmp_workspace(int64_t B, int64_t N) {
   BY_SET(return workspace_of_ragged_mean_square(B, N))
@@ -37,25 +34,21 @@ extern "C" int ragged_mean_square_openmp(const int64_t* row_start, const float* 
   BY_SET(return launch_ragged_mean_square(row_start, x, rms, y, B, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* ragged_mean_square_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* ragged_mean_square_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct RaggedMeanSquareWorkspace {
-  int64_t rms_here_per_b, sum_x_squared_part, bytes = 0;
+struct RaggedMeanSquareWorkspace : Workspace {
+  int64_t rms_here_per_b, sum_x_squared_part;
   explicit RaggedMeanSquareWorkspace(int64_t B, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, B)), ceil_div(N, 16384)));
     rms_here_per_b = reserve(bytes, B, 4);
     sum_x_squared_part = reserve(bytes, N_shares * B, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -170,10 +163,9 @@ int launch_ragged_mean_square(const int64_t* row_start, const float* x, float* r
   }
   if (B == 0 && N == 0) return 0;
   const RaggedMeanSquareWorkspace space(B, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  ragged_mean_square(row_start, x, rms, y, B, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) ragged_mean_square(row_start, x, rms, y, B, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -181,7 +173,7 @@ int64_t workspace_of_ragged_mean_square(int64_t B, int64_t N) {
   if (const int status = check_sizes({{5, B}, {6, N}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 && N == 0) return 0;
-  return RaggedMeanSquareWorkspace(B, N).bytes;
+  return bytes_of(RaggedMeanSquareWorkspace(B, N));
 }
 
 }  // namespace KGEN_SET

@@ -16,10 +16,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -145,10 +142,7 @@ cudaError_t rms_norm_backward(const Stored<T>* x, const Value<T>* gamma, const S
 template <class T>
 struct RmsNormBackwardInPartWorkspace {
   int64_t scale_x, bytes = 0;
-  explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
-    (void)N;
-    scale_x = reserve(bytes, rows, kBytes<Value<T>>);
-  }
+  explicit RmsNormBackwardInPartWorkspace(int64_t rows) { scale_x = reserve(bytes, rows, kBytes<Value<T>>); }
 };
 
 template <bool kWide, class Index, class T>
@@ -258,7 +252,7 @@ int launch_rms_norm_backward(const Stored<T>* x, const Value<T>* gamma, const St
             ? rms_norm_backward<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, queue)
             : rms_norm_backward<int64_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, queue));
   }
-  const RmsNormBackwardInPartWorkspace<T> space(rows, N);
+  const RmsNormBackwardInPartWorkspace<T> space(rows);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(small ? rms_norm_backward_in_part<int32_t, T>(x, gamma, d_y, d_x, d_gamma, rows, N,
@@ -273,7 +267,7 @@ int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if (N == 0) return 0;
   return std::max(
-      {RmsNormBackwardWorkspace<T>(rows, N).bytes, RmsNormBackwardInPartWorkspace<T>(rows, N).bytes});
+      {RmsNormBackwardWorkspace<T>(rows, N).bytes, RmsNormBackwardInPartWorkspace<T>(rows).bytes});
 }
 
 }  // namespace

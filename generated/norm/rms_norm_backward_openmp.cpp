@@ -27,16 +27,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t rms_norm_backward_f32_openmp_workspace(int64_t rows, int64_t N) {
   BY_SET(return workspace_of_rms_norm_backward<RmsNormBackwardWorkspace<float>,
@@ -90,23 +87,19 @@ extern "C" int rms_norm_backward_f16_openmp(const uint16_t* x, const float* gamm
           rms_norm_backward_kernel_in_part<F16>))
 }
 
-extern "C" const char* rms_norm_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* rms_norm_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RmsNormBackwardWorkspace {
+struct RmsNormBackwardWorkspace : Workspace {
   int64_t scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma_per_row, scale_x_here_per_row, sum_x_squared_part,
-      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
+      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n;
   explicit RmsNormBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
@@ -120,9 +113,7 @@ struct RmsNormBackwardWorkspace {
     sum_d_y_x_gamma_part = reserve(bytes, N_shares * rows, kBytes<T>);
     sum_d_y_product_x_per_n = reserve(thread_bytes, N, kBytes<T>);
     sum_d_y_product_x_in_block_per_n = reserve(thread_bytes, N, kBytes<T>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows_shares});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -141,7 +132,7 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
   if (N <= 1398104 / kBytes<T> - 1 && rows_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       T* const sum_d_y_product_x_per_n = reinterpret_cast<T*>(mine + space.sum_d_y_product_x_per_n);
       T* const sum_d_y_product_x_in_block_per_n =
           reinterpret_cast<T*>(mine + space.sum_d_y_product_x_in_block_per_n);
@@ -377,13 +368,9 @@ void rms_norm_backward(const T* x, const T* gamma, const T* d_y, T* d_x, T* d_ga
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RmsNormBackwardInPartWorkspace {
-  int64_t scale_x, bytes = 0;
-  explicit RmsNormBackwardInPartWorkspace(int64_t rows, int64_t N) {
-    (void)N;
-    scale_x = reserve(bytes, rows, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct RmsNormBackwardInPartWorkspace : Workspace {
+  int64_t scale_x;
+  explicit RmsNormBackwardInPartWorkspace(int64_t rows) { scale_x = reserve(bytes, rows, kBytes<T>); }
 };
 
 // For calls that do not want all outputs.
@@ -456,10 +443,9 @@ void rms_norm_backward_in_part(const T* x, const T* gamma, const T* d_y, T* d_x,
 }
 
 // Where the intermediates lie in the workspace.
-struct RmsNormBackwardKernelWorkspace {
+struct RmsNormBackwardKernelWorkspace : Workspace {
   int64_t scale_x, sum_d_y_product_x_part, sum_d_y_x_gamma_per_row, scale_x_here_per_row, sum_x_squared_part,
-      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
+      sum_d_y_x_gamma_part, sum_d_y_product_x_per_n, sum_d_y_product_x_in_block_per_n;
   explicit RmsNormBackwardKernelWorkspace(int64_t rows, int64_t N) {
     const int64_t rows_shares =
         larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
@@ -473,9 +459,7 @@ struct RmsNormBackwardKernelWorkspace {
     sum_d_y_x_gamma_part = reserve(bytes, N_shares * rows, 4);
     sum_d_y_product_x_per_n = reserve(thread_bytes, N, 4);
     sum_d_y_product_x_in_block_per_n = reserve(thread_bytes, N, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows_shares});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -495,7 +479,7 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
   if (N <= 524288 && rows_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const sum_d_y_product_x_per_n = reinterpret_cast<float*>(mine + space.sum_d_y_product_x_per_n);
       float* const sum_d_y_product_x_in_block_per_n =
           reinterpret_cast<float*>(mine + space.sum_d_y_product_x_in_block_per_n);
@@ -731,13 +715,9 @@ void rms_norm_backward_kernel(const uint16_t* x, const float* gamma, const uint1
 }
 
 // Where the intermediates lie in the workspace.
-struct RmsNormBackwardKernelInPartWorkspace {
-  int64_t scale_x, bytes = 0;
-  explicit RmsNormBackwardKernelInPartWorkspace(int64_t rows, int64_t N) {
-    (void)N;
-    scale_x = reserve(bytes, rows, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct RmsNormBackwardKernelInPartWorkspace : Workspace {
+  int64_t scale_x;
+  explicit RmsNormBackwardKernelInPartWorkspace(int64_t rows) { scale_x = reserve(bytes, rows, 4); }
 };
 
 // For calls that do not want all outputs.
@@ -826,16 +806,14 @@ int launch_rms_norm_backward(const XElement* x, const GammaElement* gamma, const
   if (N == 0) return 0;
   if (d_x != nullptr && d_gamma != nullptr) {
     const Space space(rows, N);
-    const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-    if (memory.status != 0) return memory.status;
-    run(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, memory.threads);
-    return 0;
+    const Memory memory(workspace, workspace_bytes, space, arrays);
+    if (memory.status == 0) run(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data, memory.threads);
+    return memory.status;
   }
-  const SpaceInPart space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data);
-  return 0;
+  const SpaceInPart space(rows);
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) run_in_part(x, gamma, d_y, d_x, d_gamma, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -843,7 +821,7 @@ template <class Space, class SpaceInPart>
 int64_t workspace_of_rms_norm_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{6, rows}, {7, N}})) return -status;
   if (N == 0) return 0;
-  return std::max({bytes_of_team(Space(rows, N)), SpaceInPart(rows, N).bytes});
+  return std::max({bytes_of(Space(rows, N)), bytes_of(SpaceInPart(rows))});
 }
 
 }  // namespace KGEN_SET

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that rms_norm_f32 must move: 4 * N + 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows + rows of add; 3 * N * rows of mul; rows of rsqrt.
-// Where N <= 15 && N <= rows: rms_norm_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: rms_norm_short takes rows side by side, as one fills no vector.
 
 #include "rms_norm.h"
 
@@ -18,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "rms_norm_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define RMS_NORM_FUNCTIONS(NAME, T, STORED, OTHER)                                                      \
@@ -43,15 +39,12 @@ RMS_NORM_FUNCTIONS(f64, double, double, double)
 RMS_NORM_FUNCTIONS(bf16, BF16, uint16_t, float)
 RMS_NORM_FUNCTIONS(f16, F16, uint16_t, float)
 
-extern "C" const char* rms_norm_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* rms_norm_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -81,13 +74,12 @@ void rms_norm_short(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RmsNormWorkspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
+struct RmsNormWorkspace : Workspace {
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   explicit RmsNormWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -196,19 +188,17 @@ int launch_rms_norm(const Stored<T>* x, const Value<T>* gamma, Stored<T>* y, int
     return 0;
   }
   const RmsNormWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  rms_norm<T>(x, gamma, y, rows, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) rms_norm<T>(x, gamma, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_rms_norm(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return RmsNormWorkspace<T>(rows, N).bytes;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(RmsNormWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

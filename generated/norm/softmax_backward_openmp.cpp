@@ -9,8 +9,7 @@
 // Through the workspace: sum_d_y_y, sum_d_y_y_part.
 // Bytes that softmax_backward_f32 must move: 8 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub; 2 * N * rows of mul.
-// Where N <= 15 && N <= rows: softmax_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where N <= 15 && N <= rows: softmax_backward_short takes rows side by side, as one fills no vector.
 
 #include "softmax_backward.h"
 
@@ -18,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define SOFTMAX_BACKWARD_FUNCTIONS(NAME, T, STORED)                                                \
@@ -44,15 +40,12 @@ SOFTMAX_BACKWARD_FUNCTIONS(f64, double, double)
 SOFTMAX_BACKWARD_FUNCTIONS(bf16, BF16, uint16_t)
 SOFTMAX_BACKWARD_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* softmax_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -82,13 +75,12 @@ void softmax_backward_short(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct SoftmaxBackwardWorkspace {
-  int64_t sum_d_y_y_per_row, sum_d_y_y_part, bytes = 0;
+struct SoftmaxBackwardWorkspace : Workspace {
+  int64_t sum_d_y_y_per_row, sum_d_y_y_part;
   explicit SoftmaxBackwardWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_d_y_y_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     sum_d_y_y_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -196,19 +188,17 @@ int launch_softmax_backward(const Stored<T>* y, const Stored<T>* d_y, Stored<T>*
     return 0;
   }
   const SoftmaxBackwardWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) softmax_backward<T>(y, d_y, d_x, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_softmax_backward(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{4, rows}, {5, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return SoftmaxBackwardWorkspace<T>(rows, N).bytes;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(SoftmaxBackwardWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

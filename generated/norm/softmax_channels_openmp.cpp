@@ -19,16 +19,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_channels_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define SOFTMAX_CHANNELS_FUNCTIONS(NAME, T, STORED)                                                      \
@@ -43,22 +40,18 @@ SOFTMAX_CHANNELS_FUNCTIONS(f32, float, float)
 SOFTMAX_CHANNELS_FUNCTIONS(bf16, BF16, uint16_t)
 SOFTMAX_CHANNELS_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* softmax_channels_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_channels_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct SoftmaxChannelsWorkspace {
-  int64_t e, greatest_x_per_b_n, sum_e_per_b_n, greatest_x_part, sum_e_part, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
+struct SoftmaxChannelsWorkspace : Workspace {
+  int64_t e, greatest_x_per_b_n, sum_e_per_b_n, greatest_x_part, sum_e_part;
   explicit SoftmaxChannelsWorkspace(int64_t B, int64_t C, int64_t N) {
     const int64_t C_shares = larger(1, smaller(floor_div(64, larger(1, B * N)), ceil_div(C, 16384)));
     e = reserve(thread_bytes, C * columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512), 4);
@@ -66,9 +59,7 @@ struct SoftmaxChannelsWorkspace {
     sum_e_per_b_n = reserve(bytes, B * N, 4);
     greatest_x_part = reserve(bytes, C_shares * B * N, 4);
     sum_e_part = reserve(bytes, C_shares * B * N, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B, N});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -85,7 +76,7 @@ void softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t C, in
     const int64_t n_part = share_of(N, B, columns_of(C * (kBytes<T> + kBytes<Value<T>>), 512));
     const bool around_caches = B * C * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(B, C, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const e = reinterpret_cast<float*>(mine + space.e);
       OMP(omp for collapse(2) schedule(static) nowait)
       for (int64_t b = 0; b < B; ++b) {
@@ -240,10 +231,9 @@ int launch_softmax_channels(const Stored<T>* x, Stored<T>* y, int64_t B, int64_t
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || C == 0 || N == 0) return 0;
   const SoftmaxChannelsWorkspace<T> space(B, C, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_channels<T>(x, y, B, C, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) softmax_channels<T>(x, y, B, C, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -251,7 +241,7 @@ template <class T>
 int64_t workspace_of_softmax_channels(int64_t B, int64_t C, int64_t N) {
   if (const int status = check_sizes({{3, B}, {4, C}, {5, N}})) return -status;
   if (B == 0 || C == 0 || N == 0) return 0;
-  return bytes_of_team(SoftmaxChannelsWorkspace<T>(B, C, N));
+  return bytes_of(SoftmaxChannelsWorkspace<T>(B, C, N));
 }
 
 }  // namespace KGEN_SET

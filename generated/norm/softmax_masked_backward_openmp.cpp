@@ -10,10 +10,9 @@
 // Bytes that softmax_masked_backward_f32 must move: 8 * K * Q * H * B + 4 * B read, 4 * K * Q * H * B
 //   written.
 // Operations: K * Q * H * B each of add, sub; 2 * K * Q * H * B of mul.
-// Where Q <= 15 && K <= 15: softmax_masked_backward_short_and_few takes neighbouring rows side by side, as
-//   such a row fills no vector.
-// Where K <= 15 && K <= Q: softmax_masked_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where Q <= 15 && K <= 15: softmax_masked_backward_short_and_few takes rows side by side, as one fills no
+//   vector.
+// Where K <= 15 && K <= Q: softmax_masked_backward_short takes rows side by side, as one fills no vector.
 
 #include "softmax_masked_backward.h"
 
@@ -21,16 +20,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t softmax_masked_backward_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
   BY_SET(return workspace_of_softmax_masked_backward(B, H, Q, K))
@@ -54,14 +50,13 @@ extern "C" int softmax_masked_backward_bf16_openmp(const int32_t* length, const 
 }
 
 extern "C" const char* softmax_masked_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.
@@ -142,13 +137,12 @@ void softmax_masked_backward_short(const int32_t* length, const Stored<T>* y, co
 }
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxMaskedBackwardWorkspace {
-  int64_t sum_d_y_y_per_b_h_q, sum_d_y_y_part, bytes = 0;
+struct SoftmaxMaskedBackwardWorkspace : Workspace {
+  int64_t sum_d_y_y_per_b_h_q, sum_d_y_y_part;
   explicit SoftmaxMaskedBackwardWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     const int64_t K_shares = larger(1, smaller(floor_div(64, larger(1, B * H * Q)), ceil_div(K, 16384)));
     sum_d_y_y_per_b_h_q = reserve(bytes, B * H * Q, 4);
     sum_d_y_y_part = reserve(bytes, K_shares * B * H * Q, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -304,19 +298,16 @@ int launch_softmax_masked_backward(const int32_t* length, const Stored<T>* y, co
     return 0;
   }
   const SoftmaxMaskedBackwardWorkspace space(B, H, Q, K);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_masked_backward<T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) softmax_masked_backward<T>(length, y, d_y, d_x, B, H, Q, K, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_softmax_masked_backward(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{5, B}, {6, H}, {7, Q}, {8, K}})) return -status;
-  if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
-  if (Q <= 15 && K <= 15) return 0;
-  if (K <= 15 && K <= Q) return 0;
-  return SoftmaxMaskedBackwardWorkspace(B, H, Q, K).bytes;
+  if (B == 0 || H == 0 || Q == 0 || K == 0 || (Q <= 15 && K <= 15) || (K <= 15 && K <= Q)) return 0;
+  return bytes_of(SoftmaxMaskedBackwardWorkspace(B, H, Q, K));
 }
 
 }  // namespace KGEN_SET

@@ -6,10 +6,8 @@
 // Kept by each worker: e.
 // Bytes that softmax_masked_f32 must move: 4 * B + 4 * B * K * Q * H read, 4 * B * K * Q * H written.
 // Operations: B * K * Q * H each of add, sub, div, max, exp.
-// Where Q <= 15 && K <= 15: softmax_masked_short_and_few takes neighbouring rows side by side, as such a row
-//   fills no vector.
-// Where K <= 15 && K <= Q: softmax_masked_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where Q <= 15 && K <= 15: softmax_masked_short_and_few takes rows side by side, as one fills no vector.
+// Where K <= 15 && K <= Q: softmax_masked_short takes rows side by side, as one fills no vector.
 
 #include "softmax_masked.h"
 
@@ -19,16 +17,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_masked_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t softmax_masked_f32_openmp_workspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
   BY_SET(return workspace_of_softmax_masked(B, H, Q, K))
@@ -48,15 +43,12 @@ extern "C" int softmax_masked_bf16_openmp(const uint16_t* x, const int32_t* leng
   BY_SET(return launch_softmax_masked<BF16>(x, length, y, B, H, Q, K, workspace, workspace_bytes))
 }
 
-extern "C" const char* softmax_masked_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_masked_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For Q <= 15 && K <= 15: rows that fill no vector.
@@ -152,13 +144,11 @@ void softmax_masked_short(const Stored<T>* x, const int32_t* length, Stored<T>* 
 }
 
 // Where the intermediates lie in the workspace.
-struct SoftmaxMaskedWorkspace {
-  int64_t e, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct SoftmaxMaskedWorkspace : Workspace {
+  int64_t e;
   explicit SoftmaxMaskedWorkspace(int64_t B, int64_t H, int64_t Q, int64_t K) {
     e = reserve(thread_bytes, K, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B, H, Q});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -167,7 +157,7 @@ void softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* y, int
                     int64_t K, const SoftmaxMaskedWorkspace& space, char* workspace, int64_t threads) {
   const bool around_caches = B * H * Q * K * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, H, Q, K) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     float* const e = reinterpret_cast<float*>(mine + space.e);
     OMP(omp for collapse(3) schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
@@ -236,19 +226,16 @@ int launch_softmax_masked(const Stored<T>* x, const int32_t* length, Stored<T>* 
     return 0;
   }
   const SoftmaxMaskedWorkspace space(B, H, Q, K);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax_masked<T>(x, length, y, B, H, Q, K, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) softmax_masked<T>(x, length, y, B, H, Q, K, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_softmax_masked(int64_t B, int64_t H, int64_t Q, int64_t K) {
   if (const int status = check_sizes({{4, B}, {5, H}, {6, Q}, {7, K}})) return -status;
-  if (B == 0 || H == 0 || Q == 0 || K == 0) return 0;
-  if (Q <= 15 && K <= 15) return 0;
-  if (K <= 15 && K <= Q) return 0;
-  return bytes_of_team(SoftmaxMaskedWorkspace(B, H, Q, K));
+  if (B == 0 || H == 0 || Q == 0 || K == 0 || (Q <= 15 && K <= 15) || (K <= 15 && K <= Q)) return 0;
+  return bytes_of(SoftmaxMaskedWorkspace(B, H, Q, K));
 }
 
 }  // namespace KGEN_SET

@@ -10,8 +10,7 @@
 // Through the workspace: greatest_x, sum_e, greatest_x_part, sum_e_part.
 // Bytes that softmax_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows each of add, sub, div, max, exp.
-// Where N <= 15 && N <= rows: softmax_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: softmax_short takes rows side by side, as one fills no vector.
 
 #include "softmax.h"
 
@@ -21,16 +20,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "softmax_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define SOFTMAX_FUNCTIONS(NAME, T, STORED)                                                    \
@@ -46,15 +42,12 @@ SOFTMAX_FUNCTIONS(f64, double, double)
 SOFTMAX_FUNCTIONS(bf16, BF16, uint16_t)
 SOFTMAX_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* softmax_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* softmax_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -86,9 +79,8 @@ void softmax_short(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct SoftmaxWorkspace {
-  int64_t e, greatest_x_per_row, sum_e_per_row, greatest_x_part, sum_e_part, threads, most_threads,
-      thread_bytes = 0, bytes = 0;
+struct SoftmaxWorkspace : Workspace {
+  int64_t e, greatest_x_per_row, sum_e_per_row, greatest_x_part, sum_e_part;
   explicit SoftmaxWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     e = reserve(thread_bytes, N, kBytes<Value<T>>);
@@ -96,9 +88,7 @@ struct SoftmaxWorkspace {
     sum_e_per_row = reserve(bytes, rows, kBytes<Value<T>>);
     greatest_x_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
     sum_e_part = reserve(bytes, N_shares * rows, kBytes<Value<T>>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({rows});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -114,7 +104,7 @@ void softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, const So
     // Each fold in one piece: a core finds in its cache again what it folds.
     const bool around_caches = rows * N * kBytes<T> >= kBeyondCaches;
     in_team(product_of(rows, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       Value<T>* const e = reinterpret_cast<Value<T>*>(mine + space.e);
       OMP(omp for schedule(static) nowait)
       for (int64_t row = 0; row < rows; ++row) {
@@ -247,19 +237,17 @@ int launch_softmax(const Stored<T>* x, Stored<T>* y, int64_t rows, int64_t N, vo
     return 0;
   }
   const SoftmaxWorkspace<T> space(rows, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  softmax<T>(x, y, rows, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) softmax<T>(x, y, rows, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_softmax(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return bytes_of_team(SoftmaxWorkspace<T>(rows, N));
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(SoftmaxWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

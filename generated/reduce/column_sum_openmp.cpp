@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "column_sum_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define COLUMN_SUM_FUNCTIONS(NAME, T, S, STORED)                                             \
@@ -39,26 +36,22 @@ COLUMN_SUM_FUNCTIONS(f64_f64, double, double, double)
 COLUMN_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 COLUMN_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* column_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* column_sum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct ColumnSumWorkspace {
-  int64_t sum_x_part, bytes = 0;
+struct ColumnSumWorkspace : Workspace {
+  int64_t sum_x_part;
   explicit ColumnSumWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares = larger(1, smaller(ceil_div(1024, larger(1, ceil_div(N, 64))),
                                                ceil_div(M, larger(256, floor_div(65536, larger(1, N))))));
     sum_x_part = reserve(bytes, M_shares * N, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -135,10 +128,9 @@ int launch_column_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* 
   if (const int status = check_arrays(arrays)) return status;
   if (N == 0) return 0;
   const ColumnSumWorkspace<S, T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  column_sum<S, T>(x, total, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) column_sum<S, T>(x, total, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -146,7 +138,7 @@ template <class S, class T>
 int64_t workspace_of_column_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (N == 0) return 0;
-  return ColumnSumWorkspace<S, T>(M, N).bytes;
+  return bytes_of(ColumnSumWorkspace<S, T>(M, N));
 }
 
 }  // namespace KGEN_SET

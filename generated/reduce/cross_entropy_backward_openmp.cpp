@@ -6,8 +6,7 @@
 // Kept by each worker: exp_score.
 // Bytes that cross_entropy_backward_f32_f32 must move: 8 * B + 4 * B * V + 4 read, 4 * B * V written.
 // Operations: B + 2 * B * V of add; B * V each of sub, mul, exp; B * V + 1 each of div, max; B of neg.
-// Where V <= 15 && V <= B: cross_entropy_backward_short takes neighbouring rows side by side, as such a row
-//   fills no vector.
+// Where V <= 15 && V <= B: cross_entropy_backward_short takes rows side by side, as one fills no vector.
 
 #include "cross_entropy_backward.h"
 
@@ -17,16 +16,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define CROSS_ENTROPY_BACKWARD_FUNCTIONS(NAME, T, S, STORED)                                              \
@@ -45,14 +41,13 @@ CROSS_ENTROPY_BACKWARD_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 CROSS_ENTROPY_BACKWARD_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
 extern "C" const char* cross_entropy_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For V <= 15 && V <= B: rows that fill no vector.
@@ -93,13 +88,11 @@ void cross_entropy_backward_short(const Stored<T>* score, const int32_t* target,
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct CrossEntropyBackwardWorkspace {
-  int64_t exp_score, threads, most_threads, thread_bytes = 0, bytes = 0;
+struct CrossEntropyBackwardWorkspace : Workspace {
+  int64_t exp_score;
   explicit CrossEntropyBackwardWorkspace(int64_t B, int64_t V) {
     exp_score = reserve(thread_bytes, V, kBytes<S>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({B});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -110,7 +103,7 @@ void cross_entropy_backward(const Stored<T>* score, const int32_t* target, const
                             int64_t threads) {
   const bool around_caches = B * V * kBytes<T> >= kBeyondCaches;
   in_team(product_of(B, V) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     S* const exp_score = reinterpret_cast<S*>(mine + space.exp_score);
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
@@ -213,20 +206,19 @@ int launch_cross_entropy_backward(const Stored<T>* score, const int32_t* target,
     return 0;
   }
   const CrossEntropyBackwardWorkspace<S, T> space(B, V);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  cross_entropy_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
-                               memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    cross_entropy_backward<S, T>(score, target, d_loss, d_mean_loss, d_score, B, V, space, memory.data,
+                                 memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_cross_entropy_backward(int64_t B, int64_t V) {
   if (const int status = check_sizes({{6, B}, {7, V}})) return -status;
-  if (B == 0 || V == 0) return 0;
-  if (V <= 15 && V <= B) return 0;
-  return bytes_of_team(CrossEntropyBackwardWorkspace<S, T>(B, V));
+  if (B == 0 || V == 0 || (V <= 15 && V <= B)) return 0;
+  return bytes_of(CrossEntropyBackwardWorkspace<S, T>(B, V));
 }
 
 }  // namespace KGEN_SET

@@ -4,7 +4,7 @@
 //
 // Phase 1 of cross_entropy_f32_f32: part of a block, or several, by length, for each of B, neighbours along
 //   V; what fits of score is read once and stays in registers, 4 packs a thread, or in shared memory.
-// Phase 2: chunks of B are folded at once, then combined by the last block, in order, neighbours along B.
+// Phase 2: blocks fold chunks of B, which are combined by the last block, in order, neighbours along B.
 // Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
 // Operations: 2 * B + B * V of add; B + B * V of sub; 1 of div; B * V + 1 of max; B * V of exp; B of log.
 
@@ -14,10 +14,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 

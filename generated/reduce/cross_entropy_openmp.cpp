@@ -2,7 +2,7 @@
 //
 // cross_entropy: loss[b] = log(sum(exp(score[b]))) - score[b, target[b]]; mean_loss = their mean, 0 of none
 //
-// Phase 1 of cross_entropy_f32_f32: chunks of B are folded at once, then combined in order, neighbours along
+// Phase 1 of cross_entropy_f32_f32: threads fold chunks of B, which are combined in order, neighbours along
 //   V.
 // Phase 2: one thread computes mean_loss.
 // Bytes that cross_entropy_f32_f32 must move: 4 * B + 4 * B * V read, 4 * B + 4 written.
@@ -16,16 +16,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cross_entropy_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define CROSS_ENTROPY_FUNCTIONS(NAME, T, S, STORED)                                                          \
@@ -43,27 +40,19 @@ CROSS_ENTROPY_FUNCTIONS(f64_f64, double, double, double)
 CROSS_ENTROPY_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 CROSS_ENTROPY_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* cross_entropy_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cross_entropy_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct CrossEntropyWorkspace {
-  int64_t sum_loss_parts, bytes = 0;
-  explicit CrossEntropyWorkspace(int64_t B, int64_t V) {
-    (void)B;
-    (void)V;
-    sum_loss_parts = reserve(bytes, 256, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
-  }
+struct CrossEntropyWorkspace : Workspace {
+  int64_t sum_loss_parts;
+  explicit CrossEntropyWorkspace() { sum_loss_parts = reserve(bytes, 256, kBytes<S>); }
 };
 
 template <class S, class T>
@@ -128,18 +117,17 @@ int launch_cross_entropy(const Stored<T>* score, const int32_t* target, S* loss,
   if (const int status = check_sizes({{5, B}, {6, V}})) return status;
   const Array arrays[] = {{1, score, {B, V}}, {2, target, {B}}, {3, loss, {B}}, {4, mean_loss, {}}};
   if (const int status = check_arrays(arrays)) return status;
-  const CrossEntropyWorkspace<S, T> space(B, V);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cross_entropy<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
-  return 0;
+  const CrossEntropyWorkspace<S, T> space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) cross_entropy<S, T>(score, target, loss, mean_loss, B, V, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_cross_entropy(int64_t B, int64_t V) {
   if (const int status = check_sizes({{5, B}, {6, V}})) return -status;
-  return CrossEntropyWorkspace<S, T>(B, V).bytes;
+  return bytes_of(CrossEntropyWorkspace<S, T>());
 }
 
 }  // namespace KGEN_SET

@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "histogram_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "histogram_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "histogram_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t histogram_openmp_workspace(int64_t N) { BY_SET(return workspace_of_histogram(N)) }
 extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, void* workspace,
@@ -31,24 +28,20 @@ extern "C" int histogram_openmp(const uint8_t* x, int32_t* counts, int64_t N, vo
   BY_SET(return launch_histogram(x, counts, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* histogram_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* histogram_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct HistogramWorkspace {
-  int64_t counts_copy, bytes = 0;
+struct HistogramWorkspace : Workspace {
+  int64_t counts_copy;
   explicit HistogramWorkspace(int64_t N) {
     const int64_t N_shares = larger(1, smaller(smaller(64, N), floor_div(N, 8192)));
     counts_copy = reserve(bytes, N_shares * 256, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -92,16 +85,15 @@ int launch_histogram(const uint8_t* x, int32_t* counts, int64_t N, void* workspa
   const Array arrays[] = {{1, x, {N}}, {2, counts, {256}}};
   if (const int status = check_arrays(arrays)) return status;
   const HistogramWorkspace space(N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  histogram(x, counts, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) histogram(x, counts, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_histogram(int64_t N) {
   if (const int status = check_sizes({{3, N}})) return -status;
-  return HistogramWorkspace(N).bytes;
+  return bytes_of(HistogramWorkspace(N));
 }
 
 }  // namespace KGEN_SET

@@ -8,8 +8,7 @@
 // Through the workspace: m_part, sum_exp_x_part.
 // Bytes that logsumexp_f32 must move: 4 * N * M read, 4 * M written.
 // Operations: N * M + M of add; N * M each of sub, max, exp; M each of log, isinf.
-// Where N <= 15 && N <= M: logsumexp_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: logsumexp_short takes rows side by side, as one fills no vector.
 
 #include "logsumexp.h"
 
@@ -19,16 +18,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "logsumexp_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define LOGSUMEXP_FUNCTIONS(NAME, T, STORED)                                                 \
@@ -44,15 +40,12 @@ LOGSUMEXP_FUNCTIONS(f64, double, double)
 LOGSUMEXP_FUNCTIONS(bf16, BF16, uint16_t)
 LOGSUMEXP_FUNCTIONS(f16, F16, uint16_t)
 
-extern "C" const char* logsumexp_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* logsumexp_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -84,13 +77,12 @@ void logsumexp_short(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct LogsumexpWorkspace {
-  int64_t m_part, sum_exp_x_part, bytes = 0;
+struct LogsumexpWorkspace : Workspace {
+  int64_t m_part, sum_exp_x_part;
   explicit LogsumexpWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     m_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
     sum_exp_x_part = reserve(bytes, N_shares * M, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -208,19 +200,17 @@ int launch_logsumexp(const Stored<T>* x, Stored<T>* y, int64_t M, int64_t N, voi
     return 0;
   }
   const LogsumexpWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  logsumexp<T>(x, y, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) logsumexp<T>(x, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_logsumexp(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return LogsumexpWorkspace<T>(M, N).bytes;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(LogsumexpWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

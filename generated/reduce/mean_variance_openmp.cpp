@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_part, sum_d_squared_part, count_before_part.
 // Bytes that mean_variance_f32_f32 must move: 4 * N * M read, 8 * M written.
 // Operations: 2 * N * M of add; N * M each of sub, mul.
-// Where N <= 15 && N <= M: mean_variance_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: mean_variance_short takes rows side by side, as one fills no vector.
 
 #include "mean_variance.h"
 
@@ -18,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "mean_variance_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define MEAN_VARIANCE_FUNCTIONS(NAME, T, S, STORED)                                                        \
@@ -43,15 +39,12 @@ MEAN_VARIANCE_FUNCTIONS(f64_f64, double, double, double)
 MEAN_VARIANCE_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 MEAN_VARIANCE_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* mean_variance_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* mean_variance_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -83,14 +76,13 @@ void mean_variance_short(const Stored<T>* x, S* row_mean, S* row_variance, int64
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct MeanVarianceWorkspace {
-  int64_t sum_x_part, sum_d_squared_part, count_before_part, bytes = 0;
+struct MeanVarianceWorkspace : Workspace {
+  int64_t sum_x_part, sum_d_squared_part, count_before_part;
   explicit MeanVarianceWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
     sum_d_squared_part = reserve(bytes, N_shares * M, kBytes<S>);
     count_before_part = reserve(bytes, N_shares * M, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -229,19 +221,17 @@ int launch_mean_variance(const Stored<T>* x, S* row_mean, S* row_variance, int64
     return 0;
   }
   const MeanVarianceWorkspace<S, T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  mean_variance<S, T>(x, row_mean, row_variance, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) mean_variance<S, T>(x, row_mean, row_variance, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_mean_variance(int64_t M, int64_t N) {
   if (const int status = check_sizes({{4, M}, {5, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return MeanVarianceWorkspace<S, T>(M, N).bytes;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(MeanVarianceWorkspace<S, T>(M, N));
 }
 
 }  // namespace KGEN_SET

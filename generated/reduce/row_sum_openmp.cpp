@@ -9,7 +9,7 @@
 // Through the workspace: sum_x_part.
 // Bytes that row_sum_f32_f32 must move: 4 * N * M read, 4 * M written.
 // Operations: N * M of add.
-// Where N <= 15 && N <= M: row_sum_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: row_sum_short takes rows side by side, as one fills no vector.
 
 #include "row_sum.h"
 
@@ -17,16 +17,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "row_sum_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define ROW_SUM_FUNCTIONS(NAME, T, S, STORED)                                                              \
@@ -42,15 +39,12 @@ ROW_SUM_FUNCTIONS(f64_f64, double, double, double)
 ROW_SUM_FUNCTIONS(bf16_f32, float, BF16, uint16_t)
 ROW_SUM_FUNCTIONS(f16_f32, float, F16, uint16_t)
 
-extern "C" const char* row_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* row_sum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -73,12 +67,11 @@ void row_sum_short(const Stored<T>* x, S* total, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class S, class T>
-struct RowSumWorkspace {
-  int64_t sum_x_part, bytes = 0;
+struct RowSumWorkspace : Workspace {
+  int64_t sum_x_part;
   explicit RowSumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, M)), ceil_div(N, 16384)));
     sum_x_part = reserve(bytes, N_shares * M, kBytes<S>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -159,19 +152,17 @@ int launch_row_sum(const Stored<T>* x, S* total, int64_t M, int64_t N, void* wor
     return 0;
   }
   const RowSumWorkspace<S, T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  row_sum<S, T>(x, total, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) row_sum<S, T>(x, total, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class S, class T>
 int64_t workspace_of_row_sum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
-  if (M == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return RowSumWorkspace<S, T>(M, N).bytes;
+  if (M == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(RowSumWorkspace<S, T>(M, N));
 }
 
 }  // namespace KGEN_SET

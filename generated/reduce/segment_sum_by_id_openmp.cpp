@@ -11,31 +11,25 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "segment_sum_by_id_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int segment_sum_by_id_openmp(const float* x, const int32_t* id, float* y, int64_t N, int64_t D,
                                         int64_t B) {
   BY_SET(return launch_segment_sum_by_id(x, id, y, N, D, B))
 }
 
-extern "C" const char* segment_sum_by_id_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* segment_sum_by_id_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void segment_sum_by_id(const float* x, const int32_t* id, float* y, int64_t N, int64_t D, int64_t B) {

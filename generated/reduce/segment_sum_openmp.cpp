@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "segment_sum_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define SEGMENT_SUM_FUNCTIONS(NAME, T, STORED)                                                            \
@@ -41,27 +38,23 @@ SEGMENT_SUM_FUNCTIONS(f32, float, float)
 SEGMENT_SUM_FUNCTIONS(f64, double, double)
 SEGMENT_SUM_FUNCTIONS(bf16, BF16, uint16_t)
 
-extern "C" const char* segment_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* segment_sum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct SegmentSumWorkspace {
-  int64_t sum_x_part, bytes = 0;
+struct SegmentSumWorkspace : Workspace {
+  int64_t sum_x_part;
   explicit SegmentSumWorkspace(int64_t B, int64_t N, int64_t D) {
     const int64_t N_shares =
         larger(1, smaller(ceil_div(1024, larger(1, B * ceil_div(D, 64))),
                           ceil_div(floor_div(N, larger(1, B)), larger(256, floor_div(65536, larger(1, D))))));
     sum_x_part = reserve(bytes, N_shares * B * D, kBytes<Value<T>>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -193,10 +186,9 @@ int launch_segment_sum(const int64_t* start, const Stored<T>* x, Stored<T>* y, i
   }
   if (B == 0 || D == 0) return 0;
   const SegmentSumWorkspace<T> space(B, N, D);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  segment_sum<T>(start, x, y, B, N, D, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) segment_sum<T>(start, x, y, B, N, D, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -205,7 +197,7 @@ int64_t workspace_of_segment_sum(int64_t B, int64_t N, int64_t D) {
   if (const int status = check_sizes({{4, B}, {5, N}, {6, D}})) return -status;
   if (double(B) + 1.0 > 4e18) return -status_of(KGEN_TOO_LARGE);
   if (B == 0 || D == 0) return 0;
-  return SegmentSumWorkspace<T>(B, N, D).bytes;
+  return bytes_of(SegmentSumWorkspace<T>(B, N, D));
 }
 
 }  // namespace KGEN_SET

@@ -5,7 +5,7 @@
 // Plan of top1_f32: threads share B, neighbours along V.
 // Bytes that top1_f32 must move: 4 * V * B read, 8 * B written.
 // Operations: V * B each of add, sub, exp; B of div; 2 * V * B of max.
-// Where V <= 15 && V <= B: top1_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where V <= 15 && V <= B: top1_short takes rows side by side, as one fills no vector.
 
 #include "top1.h"
 
@@ -15,16 +15,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "top1_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type; STORED is what memory holds of T.
 #define TOP1_FUNCTIONS(NAME, STORED, OTHER, T)                                                           \
@@ -37,15 +34,12 @@ TOP1_FUNCTIONS(f64, double, double, double)
 TOP1_FUNCTIONS(bf16, uint16_t, float, BF16)
 TOP1_FUNCTIONS(f16, uint16_t, float, F16)
 
-extern "C" const char* top1_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* top1_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For V <= 15 && V <= B: rows that fill no vector.

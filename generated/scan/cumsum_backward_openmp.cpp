@@ -12,8 +12,7 @@
 //   share_start_from_end, share_start_d_inclusive_from_end, share_start.
 // Bytes that cumsum_backward_f32 must move: 12 * N * M read, 4 * N * M written.
 // Operations: 5 * N * M of add.
-// Where N <= 15 && N <= M: cumsum_backward_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: cumsum_backward_short takes rows side by side, as one fills no vector.
 
 #include "cumsum_backward.h"
 
@@ -21,16 +20,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cumsum_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t cumsum_backward_f32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum_backward<float>(M, N))
@@ -52,15 +48,12 @@ extern "C" int cumsum_backward_f64_openmp(const double* d_inclusive, const doubl
                                                workspace_bytes))
 }
 
-extern "C" const char* cumsum_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cumsum_backward_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -105,10 +98,10 @@ void cumsum_backward_short(const T* d_inclusive, const T* d_exclusive, const T* 
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CumsumBackwardWorkspace {
+struct CumsumBackwardWorkspace : Workspace {
   int64_t running_sum_d_exclusive_behind, running_sum_d_inclusive_from_end, share_total_d_exclusive,
       share_total_d_inclusive, share_total_d_reverse, share_start_from_end, share_start_d_inclusive_from_end,
-      share_start, threads, most_threads, thread_bytes = 0, bytes = 0;
+      share_start;
   explicit CumsumBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     running_sum_d_exclusive_behind = reserve(thread_bytes, N, kBytes<T>);
@@ -119,9 +112,7 @@ struct CumsumBackwardWorkspace {
     share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
     share_start_d_inclusive_from_end = reserve(bytes, N_shares * M, kBytes<T>);
     share_start = reserve(bytes, N_shares * M, kBytes<T>);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({N_shares, M});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -208,7 +199,7 @@ void cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* d_reve
   }
   const bool around_caches = M * N * kBytes<T> >= kBeyondCaches;
   in_team(product_of(M, N) > 16384, threads, [&]() IN_SET {
-    char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+    char* const mine = memory_of_thread(space, workspace);
     T* const running_sum_d_exclusive_behind =
         reinterpret_cast<T*>(mine + space.running_sum_d_exclusive_behind);
     T* const running_sum_d_inclusive_from_end =
@@ -284,19 +275,18 @@ int launch_cumsum_backward(const T* d_inclusive, const T* d_exclusive, const T* 
     return 0;
   }
   const CumsumBackwardWorkspace<T> space(M, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  cumsum_backward<T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, space, memory.data, memory.threads);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0)
+    cumsum_backward<T>(d_inclusive, d_exclusive, d_reverse, d_x, M, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_cumsum_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return bytes_of_team(CumsumBackwardWorkspace<T>(M, N));
+  if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(CumsumBackwardWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cumsum_columns_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t cumsum_columns_backward_f32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum_columns_backward<float>(M, N))
@@ -44,26 +41,24 @@ extern "C" int cumsum_columns_backward_f64_openmp(const double* d_y, double* d_x
 }
 
 extern "C" const char* cumsum_columns_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CumsumColumnsBackwardWorkspace {
-  int64_t share_total_d_y, share_start_from_end, bytes = 0;
+struct CumsumColumnsBackwardWorkspace : Workspace {
+  int64_t share_total_d_y, share_start_from_end;
   explicit CumsumColumnsBackwardWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
     share_total_d_y = reserve(bytes, M_shares * N, kBytes<T>);
     share_start_from_end = reserve(bytes, M_shares * N, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -174,10 +169,9 @@ int launch_cumsum_columns_backward(const T* d_y, T* d_x, int64_t M, int64_t N, v
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const CumsumColumnsBackwardWorkspace<T> space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  cumsum_columns_backward<T>(d_y, d_x, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) cumsum_columns_backward<T>(d_y, d_x, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -185,7 +179,7 @@ template <class T>
 int64_t workspace_of_cumsum_columns_backward(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return CumsumColumnsBackwardWorkspace<T>(M, N).bytes;
+  return bytes_of(CumsumColumnsBackwardWorkspace<T>(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_columns_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t cumsum_columns_f32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum_columns<CumsumColumnsWorkspace<float>>(M, N))
@@ -54,27 +51,23 @@ extern "C" int cumsum_columns_i32_openmp(const int32_t* x, int32_t* y, int64_t M
                                                                  cumsum_columns_i32))
 }
 
-extern "C" const char* cumsum_columns_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cumsum_columns_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CumsumColumnsWorkspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct CumsumColumnsWorkspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit CumsumColumnsWorkspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
     share_total_x = reserve(bytes, M_shares * N, kBytes<T>);
     share_start = reserve(bytes, M_shares * N, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -174,14 +167,13 @@ void cumsum_columns(const T* x, T* y, int64_t M, int64_t N, const CumsumColumnsW
 }
 
 // Where the intermediates lie in the workspace.
-struct CumsumColumnsI32Workspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct CumsumColumnsI32Workspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit CumsumColumnsI32Workspace(int64_t M, int64_t N) {
     const int64_t M_shares =
         larger(1, smaller(floor_div(8, larger(1, ceil_div(N, 64))) * 8, floor_div(M, 4096)));
     share_total_x = reserve(bytes, M_shares * N, 8);
     share_start = reserve(bytes, M_shares * N, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -274,10 +266,9 @@ int launch_cumsum_columns(const T* x, T* y, int64_t M, int64_t N, void* workspac
   if (const int status = check_arrays(arrays)) return status;
   if (M == 0 || N == 0) return 0;
   const Space space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, y, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) run(x, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -285,7 +276,7 @@ template <class Space>
 int64_t workspace_of_cumsum_columns(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return Space(M, N).bytes;
+  return bytes_of(Space(M, N));
 }
 
 }  // namespace KGEN_SET

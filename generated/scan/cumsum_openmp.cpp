@@ -8,7 +8,7 @@
 // Through the workspace: share_total_x, share_start_from_end, share_start.
 // Bytes that cumsum_f32 must move: 4 * N * M read, 12 * N * M written.
 // Operations: 3 * N * M of add.
-// Where N <= 15 && N <= M: cumsum_short takes neighbouring rows side by side, as such a row fills no vector.
+// Where N <= 15 && N <= M: cumsum_short takes rows side by side, as one fills no vector.
 
 #include "cumsum.h"
 
@@ -16,16 +16,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "cumsum_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t cumsum_f32_openmp_workspace(int64_t M, int64_t N) {
   BY_SET(return workspace_of_cumsum<CumsumWorkspace<float>>(M, N))
@@ -54,15 +51,12 @@ extern "C" int cumsum_i32_openmp(const int32_t* x, int32_t* inclusive, int32_t* 
                                                   workspace_bytes, cumsum_i32_short, cumsum_i32))
 }
 
-extern "C" const char* cumsum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* cumsum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -97,14 +91,13 @@ void cumsum_short(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct CumsumWorkspace {
-  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
+struct CumsumWorkspace : Workspace {
+  int64_t share_total_x, share_start_from_end, share_start;
   explicit CumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
     share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
     share_start = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -228,14 +221,13 @@ void cumsum_i32_short(const int32_t* x, int32_t* inclusive, int32_t* exclusive, 
 }
 
 // Where the intermediates lie in the workspace.
-struct CumsumI32Workspace {
-  int64_t share_total_x, share_start_from_end, share_start, bytes = 0;
+struct CumsumI32Workspace : Workspace {
+  int64_t share_total_x, share_start_from_end, share_start;
   explicit CumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
     share_start_from_end = reserve(bytes, N_shares * M, 8);
     share_start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -336,19 +328,17 @@ int launch_cumsum(const T* x, T* inclusive, T* exclusive, T* reverse, int64_t M,
     return 0;
   }
   const Space space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, inclusive, exclusive, reverse, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) run(x, inclusive, exclusive, reverse, M, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class Space>
 int64_t workspace_of_cumsum(int64_t M, int64_t N) {
   if (const int status = check_sizes({{5, M}, {6, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return Space(M, N).bytes;
+  if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(Space(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -18,16 +18,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "linear_recurrence_backward_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t linear_recurrence_backward_f32_openmp_workspace(int64_t B, int64_t S, int64_t C) {
   BY_SET(return workspace_of_linear_recurrence_backward<LinearRecurrenceBackwardF32Workspace>(B, S, C))
@@ -50,26 +47,24 @@ extern "C" int linear_recurrence_backward_f64_openmp(const double* a, const doub
 }
 
 extern "C" const char* linear_recurrence_backward_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
+  return kgen_openmp::instructions();
 }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct LinearRecurrenceBackwardF32Workspace {
-  int64_t share_factor_a, share_total_a, share_start_from_end, bytes = 0;
+struct LinearRecurrenceBackwardF32Workspace : Workspace {
+  int64_t share_factor_a, share_total_a, share_start_from_end;
   explicit LinearRecurrenceBackwardF32Workspace(int64_t B, int64_t S, int64_t C) {
     const int64_t S_shares =
         larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
     share_factor_a = reserve(bytes, S_shares * B * C, 8);
     share_total_a = reserve(bytes, S_shares * B * C, 4);
     share_start_from_end = reserve(bytes, S_shares * B * C, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -196,15 +191,14 @@ void linear_recurrence_backward_f32(const float* a, const float* h, const float*
 }
 
 // Where the intermediates lie in the workspace.
-struct LinearRecurrenceBackwardF64Workspace {
-  int64_t share_factor_a, share_total_a, share_start_from_end, bytes = 0;
+struct LinearRecurrenceBackwardF64Workspace : Workspace {
+  int64_t share_factor_a, share_total_a, share_start_from_end;
   explicit LinearRecurrenceBackwardF64Workspace(int64_t B, int64_t S, int64_t C) {
     const int64_t S_shares =
         larger(1, smaller(floor_div(8, larger(1, B * ceil_div(C, 64))) * 8, floor_div(S, 4096)));
     share_factor_a = reserve(bytes, S_shares * B * C, 8);
     share_total_a = reserve(bytes, S_shares * B * C, 8);
     share_start_from_end = reserve(bytes, S_shares * B * C, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -342,10 +336,9 @@ int launch_linear_recurrence_backward(const T* a, const T* h, const T* d_h, T* d
   if (const int status = check_arrays(arrays)) return status;
   if (B == 0 || S == 0 || C == 0) return 0;
   const Space space(B, S, C);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(a, h, d_h, d_a, d_x, B, S, C, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) run(a, h, d_h, d_a, d_x, B, S, C, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
@@ -353,7 +346,7 @@ template <class Space>
 int64_t workspace_of_linear_recurrence_backward(int64_t B, int64_t S, int64_t C) {
   if (const int status = check_sizes({{6, B}, {7, S}, {8, C}})) return -status;
   if (B == 0 || S == 0 || C == 0) return 0;
-  return Space(B, S, C).bytes;
+  return bytes_of(Space(B, S, C));
 }
 
 }  // namespace KGEN_SET

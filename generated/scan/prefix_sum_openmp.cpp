@@ -12,30 +12,24 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "prefix_sum_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int prefix_sum_openmp(const float* x, float* y, int64_t M, int64_t N) {
   BY_SET(return launch_prefix_sum(x, y, M, N))
 }
 
-extern "C" const char* prefix_sum_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* prefix_sum_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void prefix_sum(const float* x, float* y, int64_t M, int64_t N) {

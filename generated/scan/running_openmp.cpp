@@ -10,8 +10,7 @@
 // Through the workspace: share_total_x, share_start.
 // Bytes that running_cumsum_f32 must move: 4 * N * M read, 4 * N * M written.
 // Operations: N * M of add.
-// Where N <= 15 && N <= M: running_cumsum_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= M: running_cumsum_short takes rows side by side, as one fills no vector.
 
 #include "running.h"
 
@@ -21,16 +20,13 @@
 #include <cmath>
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "running_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 // The C functions of one element type.
 #define RUNNING_FUNCTIONS(NAME, SPACE, T, KERNEL)                                                        \
@@ -96,15 +92,12 @@ extern "C" int running_cumprod_reverse_exclusive_f64_openmp(const double* x, dou
   BY_SET(return launch_running_cumprod_f64(x, y, M, N, running_cumprod_reverse_exclusive_f64))
 }
 
-extern "C" const char* running_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* running_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= M: rows that fill no vector.
@@ -128,13 +121,12 @@ void running_cumsum_short(const T* x, T* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RunningCumsumWorkspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct RunningCumsumWorkspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit RunningCumsumWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
     share_start = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -215,13 +207,12 @@ void running_cumsum_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumI32Workspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct RunningCumsumI32Workspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit RunningCumsumI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
     share_start = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -449,13 +440,12 @@ void running_cumsum_reverse_short(const T* x, T* y, int64_t M, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct RunningCumsumReverseWorkspace {
-  int64_t share_total_x, share_start_from_end, bytes = 0;
+struct RunningCumsumReverseWorkspace : Workspace {
+  int64_t share_total_x, share_start_from_end;
   explicit RunningCumsumReverseWorkspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, kBytes<T>);
     share_start_from_end = reserve(bytes, N_shares * M, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -538,13 +528,12 @@ void running_cumsum_reverse_i32_short(const int32_t* x, int32_t* y, int64_t M, i
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumsumReverseI32Workspace {
-  int64_t share_total_x, share_start_from_end, bytes = 0;
+struct RunningCumsumReverseI32Workspace : Workspace {
+  int64_t share_total_x, share_start_from_end;
   explicit RunningCumsumReverseI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 8);
     share_start_from_end = reserve(bytes, N_shares * M, 8);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -772,13 +761,12 @@ void running_cumprod_f32_short(const float* x, float* y, int64_t M, int64_t N) {
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumprodF32Workspace {
-  int64_t share_factor_x, share_start, bytes = 0;
+struct RunningCumprodF32Workspace : Workspace {
+  int64_t share_factor_x, share_start;
   explicit RunningCumprodF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_factor_x = reserve(bytes, N_shares * M, 8);
     share_start = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1129,13 +1117,12 @@ void running_cumprod_reverse_f32_short(const float* x, float* y, int64_t M, int6
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCumprodReverseF32Workspace {
-  int64_t share_factor_x, share_start_from_end, bytes = 0;
+struct RunningCumprodReverseF32Workspace : Workspace {
+  int64_t share_factor_x, share_start_from_end;
   explicit RunningCumprodReverseF32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_factor_x = reserve(bytes, N_shares * M, 8);
     share_start_from_end = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1569,13 +1556,12 @@ void running_cummax_i32_short(const int32_t* x, int32_t* y, int64_t M, int64_t N
 }
 
 // Where the intermediates lie in the workspace.
-struct RunningCummaxI32Workspace {
-  int64_t share_total_x, share_start, bytes = 0;
+struct RunningCummaxI32Workspace : Workspace {
+  int64_t share_total_x, share_start;
   explicit RunningCummaxI32Workspace(int64_t M, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(8, larger(1, M)) * 8, floor_div(N, 65536)));
     share_total_x = reserve(bytes, N_shares * M, 4);
     share_start = reserve(bytes, N_shares * M, 4);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1648,10 +1634,9 @@ int launch_running_cumsum_f32(const T* x, T* y, int64_t M, int64_t N, void* work
     return 0;
   }
   const Space space(M, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  run(x, y, M, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) run(x, y, M, N, space, memory.data);
+  return memory.status;
 }
 
 // Checks the arguments, then runs.
@@ -1669,9 +1654,8 @@ int launch_running_cumprod_f64(const T* x, T* y, int64_t M, int64_t N, Run run) 
 template <class Space>
 int64_t workspace_of_running(int64_t M, int64_t N) {
   if (const int status = check_sizes({{3, M}, {4, N}})) return -status;
-  if (M == 0 || N == 0) return 0;
-  if (N <= 15 && N <= M) return 0;
-  return Space(M, N).bytes;
+  if (M == 0 || N == 0 || (N <= 15 && N <= M)) return 0;
+  return bytes_of(Space(M, N));
 }
 
 }  // namespace KGEN_SET

@@ -14,31 +14,25 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "bsr_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int bsr_matmul_openmp(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x,
                                  float* z, int64_t R, int64_t S, int64_t K, int64_t N) {
   BY_SET(return launch_bsr_matmul(row_ptr, col, a, x, z, R, S, K, N))
 }
 
-extern "C" const char* bsr_matmul_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* bsr_matmul_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 void bsr_matmul(const int32_t* row_ptr, const int32_t* col, const float* a, const float* x, float* z,

@@ -12,10 +12,7 @@
 #include <cuda_runtime.h>
 
 #include "../kgen_cuda.h"
-
-#if KGEN_CUDA_REVISION != 35
-#error "kgen_cuda.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert(KGEN_CUDA_REVISION == 36, KGEN_OTHER_REVISION);
 
 namespace {
 
@@ -24,10 +21,7 @@ using namespace kgen_cuda;
 // Where the intermediates lie in the workspace.
 struct CooMatmulWorkspace {
   int64_t kernel_tiles, bytes = 0;
-  explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
-    (void)S;
-    (void)M;
-    (void)K;
+  explicit CooMatmulWorkspace(int64_t N) {
     kernel_tiles =
         reserve(bytes, workspace_tiles(padded_bytes(64 * 128, 4), 32768, smaller(ceil_div(N, 128), 1024)), 1);
   }
@@ -124,7 +118,7 @@ __global__ void coo_matmul_requirements(const int32_t* row, const int32_t* col, 
 
 extern "C" int64_t coo_matmul_cuda_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
-  return CooMatmulWorkspace(S, M, K, N).bytes;
+  return CooMatmulWorkspace(N).bytes;
 }
 extern "C" int coo_matmul_cuda(const int32_t* row, const int32_t* col, const float* a, const float* x,
                                float* z, int64_t S, int64_t M, int64_t K, int64_t N, int32_t* table_status,
@@ -140,7 +134,7 @@ extern "C" int coo_matmul_cuda(const int32_t* row, const int32_t* col, const flo
             256, 0, queue, row, col, S, M, K, table_status)))
       return status;
   }
-  const CooMatmulWorkspace space(S, M, K, N);
+  const CooMatmulWorkspace space(N);
   const Memory memory(workspace, workspace_bytes, space.bytes, arrays, queue);
   if (memory.status != 0) return memory.status;
   return cuda_status(

@@ -14,16 +14,13 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
+static_assert(KGEN_OPENMP_REVISION == 86, KGEN_OTHER_REVISION);
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "coo_matmul_openmp.cpp"
 #include "../kgen_openmp.h"
-
-#if KGEN_OPENMP_REVISION != 82
-#error "kgen_openmp.h is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
 
 extern "C" int64_t coo_matmul_openmp_workspace(int64_t S, int64_t M, int64_t K, int64_t N) {
   BY_SET(return workspace_of_coo_matmul(S, M, K, N))
@@ -34,30 +31,21 @@ extern "C" int coo_matmul_openmp(const int32_t* row, const int32_t* col, const f
   BY_SET(return launch_coo_matmul(row, col, a, x, z, S, M, K, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* coo_matmul_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* coo_matmul_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
-struct CooMatmulWorkspace {
-  int64_t sum_a_x, sum_a_x_per_m_n, threads, most_threads, thread_bytes = 0, bytes = 0;
-  explicit CooMatmulWorkspace(int64_t S, int64_t M, int64_t K, int64_t N) {
-    (void)S;
-    (void)M;
-    (void)K;
-    (void)N;
+struct CooMatmulWorkspace : Workspace {
+  int64_t sum_a_x, sum_a_x_per_m_n;
+  explicit CooMatmulWorkspace() {
     sum_a_x = reserve(thread_bytes, 64 * 2048, 4);
     sum_a_x_per_m_n = reserve(thread_bytes, 64, 4);
-    threads = reserve(bytes, 1, thread_bytes);
     most_threads = workers_for({64});
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -66,7 +54,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
                 int64_t threads) {
   if (N >= 16) {
     in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const sum_a_x = reinterpret_cast<float*>(mine + space.sum_a_x);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
@@ -134,7 +122,7 @@ void coo_matmul(const int32_t* row, const int32_t* col, const float* a, const fl
     });
   } else {
     in_team(product_of(ceil_div(N, 128), S, M, K, N) > 16384, threads, [&]() IN_SET {
-      char* const mine = workspace + space.threads + thread_number() * space.thread_bytes;
+      char* const mine = memory_of_thread(space, workspace);
       float* const sum_a_x_per_m_n = reinterpret_cast<float*>(mine + space.sum_a_x_per_m_n);
       OMP(omp for schedule(static) nowait)
       for (int64_t j = 0; j < ceil_div(N, 128); ++j) {
@@ -191,18 +179,17 @@ int launch_coo_matmul(const int32_t* row, const int32_t* col, const float* a, co
     if (col[entry] < 0 || col[entry] >= ceil_div(K, 64)) return status_of(KGEN_TABLE_RANGE, 2);
   }
   if (M == 0 || N == 0) return 0;
-  const CooMatmulWorkspace space(S, M, K, N);
-  const TeamMemory memory(workspace, workspace_bytes, space, arrays);
-  if (memory.status != 0) return memory.status;
-  coo_matmul(row, col, a, x, z, S, M, K, N, space, memory.data, memory.threads);
-  return 0;
+  const CooMatmulWorkspace space;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) coo_matmul(row, col, a, x, z, S, M, K, N, space, memory.data, memory.threads);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 int64_t workspace_of_coo_matmul(int64_t S, int64_t M, int64_t K, int64_t N) {
   if (const int status = check_sizes({{6, S}, {7, M}, {8, K}, {9, N}})) return -status;
   if (M == 0 || N == 0) return 0;
-  return bytes_of_team(CooMatmulWorkspace(S, M, K, N));
+  return bytes_of(CooMatmulWorkspace());
 }
 
 }  // namespace KGEN_SET

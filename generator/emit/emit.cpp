@@ -69,10 +69,11 @@ EmittedFile source_file(const Spec &spec, const Templates &templates, TargetKind
                                      : Views{View().set("name", helper_names(target).helpers)});
   else
     view.set("set_helpers", std::string(kSetHelpersMark))
-        .set("set_namespace", !options.standalone || !helpers.of_set.empty());
+        .set("helper_namespace",
+             std::string(options.standalone && helpers.of_set.empty() ? "kgen_openmp" : "kgen_openmp::KGEN_SET"));
   if (!cuda)
     source.launchers.push_back("extern \"C\" const char* " + instructions_function(spec) +
-                               "(void) {\nreturn kgen_openmp::kSetNames[kgen_openmp::chosen_set()];\n}\n");
+                               "(void) {\nreturn kgen_openmp::instructions();\n}\n");
   view.set("kernels", texts(source.kernels)).set("launchers", c_functions_text(spec.kernel, source.launchers));
   std::string text = format_cpp(templates.render(cuda ? "cuda/file.cu" : "openmp/file.cpp", view));
   if (!cuda)
@@ -105,13 +106,15 @@ std::string size_parameters_text(const Function &function) {
   return text;
 }
 
-std::string size_arguments_text(const Function &function) {
-  std::string text;
+std::vector<std::string> size_names(const Function &function) {
+  std::vector<std::string> out;
   for (const Argument &a : function.arguments)
     if (a.kind == Argument::Kind::size)
-      text += (text.empty() ? "" : ", ") + a.name;
-  return text;
+      out.push_back(a.name);
+  return out;
 }
+
+std::string size_arguments_text(const Function &function) { return join(size_names(function), ", "); }
 
 std::vector<Buffer> buffers_of(const Plan &plan, Printer &printer) {
   std::vector<Buffer> out;
@@ -291,6 +294,20 @@ std::string camel(const std::string &name) {
     up = false;
   }
   return out;
+}
+
+WorkspaceText workspace_text(const std::string &kernel, const Function &function, const std::string &base,
+                             const std::string &members, const std::string &body) {
+  std::vector<std::string> parameters, arguments;
+  for (const Argument &a : function.arguments)
+    if (a.kind == Argument::Kind::size && mentions_word(body, a.name)) {
+      parameters.push_back(a.declaration());
+      arguments.push_back(a.name);
+    }
+  const std::string name = camel(kernel) + "Workspace";
+  return {"// Where the intermediates lie in the workspace.\nstruct " + name + base + " {\n" + members + "\nexplicit " +
+              name + "(" + join(parameters, ", ") + ") {\n" + body + "}\n};\n",
+          join(arguments, ", ")};
 }
 
 std::string workspace_parameters(const std::string &kernel) {

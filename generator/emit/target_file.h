@@ -25,6 +25,7 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
 std::string parameters_text(const Function &function);
 std::string arguments_text(const Function &function);
 std::string size_parameters_text(const Function &function); // sizes (and strides) only
+std::vector<std::string> size_names(const Function &function);
 std::string size_arguments_text(const Function &function);
 
 // A buffer of the workspace.
@@ -72,6 +73,14 @@ std::string plan_comment(const Plan &plan, const Facts &facts);
 
 // CamelCase of a C identifier.
 std::string camel(const std::string &name);
+// The struct that says where intermediates lie in the workspace.
+struct WorkspaceText {
+  std::string text;  // empty: there is none
+  std::string sizes; // those that it asks for, as a call passes them
+};
+// `members`: `int64_t sum, bytes = 0;`; `body`: what sets them.
+WorkspaceText workspace_text(const std::string &kernel, const Function &function, const std::string &base,
+                             const std::string &members, const std::string &body);
 // For memory: `space`, where the intermediates of a kernel lie in it, and where it begins.
 std::string workspace_parameters(const std::string &kernel);
 

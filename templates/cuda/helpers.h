@@ -173,10 +173,7 @@ __device__ inline void atomic_add_f16(uint16_t* place, float value) {
 // Takes room for `count` elements of `bytes` each, aligned for any of them; returns where it starts.
 inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   const int64_t start = total;
-  if (count > (INT64_MAX / 4 - total) / bytes)
-    total = INT64_MAX / 2;
-  else
-    total += (count * bytes + 255) / 256 * 256;
+  total = count > (INT64_MAX / 4 - total) / bytes ? INT64_MAX / 2 : total + (count * bytes + 255) / 256 * 256;
   return start;
 }
 //@ cuda_status: status_of

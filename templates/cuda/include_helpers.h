@@ -1,5 +1,2 @@
 #include "{{header}}"
-
-#if {{macro}} != {{revision}}
-#error "{{name}} is not of this file's revision: write all kernels of its folder anew, by one run of kgen"
-#endif
+static_assert({{macro}} == {{revision}}, KGEN_OTHER_REVISION);

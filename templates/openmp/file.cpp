@@ -16,10 +16,7 @@
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
-{{#set_namespace}}
-using namespace kgen_openmp::KGEN_SET;
-{{/set_namespace}}
+using namespace {{helper_namespace}};
 
 {{#kernels}}
 {{{text}}}

@@ -8,6 +8,7 @@
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
 #define KGEN_OPENMP_REVISION {{revision}}
+#define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 {{#includes}}
 #include <{{name}}>

@@ -145,6 +145,7 @@ inline int chosen_set() {
   }
   return set;
 }
+inline const char* instructions() { return kSetNames[chosen_set()]; }
 
 }  // namespace kgen_openmp
 }  // namespace

@@ -19,33 +19,43 @@ inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
     workers = smaller(int64_t(64), workers * larger(int64_t(1), smaller(int64_t(64), count)));
   return workers;
 }
-//@ bytes_of_team
-// Of the workspace, where each thread has memory of its own behind what all share.
-template <class Space>
-int64_t bytes_of_team(const Space& space, int64_t threads) {
-  int64_t more = 0, all = 0;
-  if (__builtin_mul_overflow(space.thread_bytes, threads - 1, &more) ||
-      __builtin_add_overflow(space.bytes, more, &all))
+//@ Workspace
+// What all threads of a call share, and behind it what each has of its own.
+struct Workspace {
+  int64_t bytes = 0, thread_bytes = 0, most_threads = 1;
+};
+//@ bytes_of: Workspace reserve
+// With those before its first line, for memory may begin anywhere.
+inline int64_t bytes_of(const Workspace& space, int64_t threads) {
+  int64_t of_threads = 0, all = 0;
+  if (__builtin_mul_overflow(space.thread_bytes, threads, &of_threads) ||
+      __builtin_add_overflow(space.bytes + kLineBytes, of_threads, &all))
     return INT64_MAX / 2;
   return all;
 }
-template <class Space>
-int64_t bytes_of_team(const Space& space) {
-  return bytes_of_team(space, space.most_threads);
-}
-//@ next_line
+inline int64_t bytes_of(const Workspace& space) { return bytes_of(space, space.most_threads); }
+//@ next_line: reserve
 // The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
 inline char* next_line(void* memory) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
-//@ Memory: next_line check_workspace
-// Memory for intermediates: the caller's, or its own.
+//@ Memory: next_line check_workspace bytes_of thread_count smaller larger
+// How many threads so many bytes are enough for.
+inline int64_t threads_within(int64_t bytes, const Workspace& space) {
+  const int64_t most = space.most_threads == 1 ? 1 : smaller(space.most_threads, thread_count());
+  if (space.thread_bytes == 0) return most;
+  if (bytes < space.bytes) return 1;
+  return larger(int64_t(1), smaller(most, (bytes - space.bytes - kLineBytes) / space.thread_bytes));
+}
+// Memory for intermediates: the caller's, or its own. Where the caller's is less than all, fewer threads run.
 class Memory {
  public:
   template <class A, size_t Count>
-  Memory(void* workspace, int64_t given, int64_t needed, const A (&arrays)[Count])
-      : status(check_workspace(workspace, given, needed, 1, arrays)) {
+  Memory(void* workspace, int64_t given, const Workspace& space, const A (&arrays)[Count])
+      : threads(threads_within(workspace == nullptr ? INT64_MAX : given, space)) {
+    const int64_t needed = bytes_of(space, threads);
+    status = check_workspace(workspace, given, needed, 1, arrays);
     if (workspace == nullptr) own_ = std::malloc(size_t(needed));
     if (workspace == nullptr && own_ == nullptr) status = status_of(KGEN_NO_MEMORY);
     if (status == 0) data = next_line(own_ != nullptr ? own_ : workspace);
@@ -54,31 +64,10 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory() { std::free(own_); }
 
-  int status;
+  const int64_t threads;
+  int status = 0;
   char* data = nullptr;
 
  private:
   void* own_ = nullptr;
-};
-//@ TeamMemory: Memory bytes_of_team thread_count smaller larger
-// The same where each thread has memory of its own. A workspace with less than all of it limits the team.
-template <class Space>
-int64_t threads_within(int64_t bytes, const Space& space) {
-  const int64_t most = smaller(space.most_threads, thread_count());
-  if (space.thread_bytes == 0) return most;
-  if (bytes < space.bytes) return 1;
-  return smaller(most, 1 + (bytes - space.bytes) / space.thread_bytes);
-}
-class TeamMemory : public Memory {
- public:
-  template <class Space, class A, size_t Count>
-  TeamMemory(void* workspace, int64_t given, const Space& space, const A (&arrays)[Count])
-      : TeamMemory(workspace, given, space, threads_within(workspace == nullptr ? INT64_MAX : given, space),
-                   arrays) {}
-  const int64_t threads;
-
- private:
-  template <class Space, class A, size_t Count>
-  TeamMemory(void* workspace, int64_t given, const Space& space, int64_t team, const A (&arrays)[Count])
-      : Memory(workspace, given, bytes_of_team(space, team), arrays), threads(team) {}
 };

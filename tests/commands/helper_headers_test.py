@@ -137,7 +137,7 @@ class HelperHeaders(Sandbox):
             self.assertNotIn("kgen_openmp.h\"", (self.folder / f"alone/{kernel}_openmp.cpp").read_text())
             for end in "_openmp.cpp", "_cuda.cu":
                 texts = [(self.folder / form / (kernel + end)).read_text() for form in ("shared", "alone")]
-                own = [text[text.index("using namespace kgen_"):] for text in texts]
+                own = [re.split(r"using namespace kgen_(?:openmp::KGEN_SET|cuda);", text)[1] for text in texts]
                 self.assertEqual(*own)
             for name in self.outputs("shared", kernel):
                 same = [(self.folder / f"{form}_{name}.npy").read_bytes() for form in ("shared", "alone")]

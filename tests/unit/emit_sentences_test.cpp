@@ -35,9 +35,7 @@ TEST_CASE("the head of a file says which function serves which calls and why, an
   const std::string text = emitted_text("kernel = \"k\"\ninputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n"
                                         "body = 'y = softmax(x, N);'\n",
                                         ".cpp", "// Code", true);
-  CHECK(
-      has(text,
-          "// Where N <= 15 && N <= M: k_short takes neighbouring rows side by side, as such a row fills no vector."));
+  CHECK(has(text, "// Where N <= 15 && N <= M: k_short takes rows side by side, as one fills no vector."));
   CHECK(has(text, "// Operations: N * M each of add, sub, div, max, exp."));
 }
 

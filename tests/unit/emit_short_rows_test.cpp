@@ -25,7 +25,7 @@ body = 'y = softmax(x, N);'
                   "Lanes<float, kLanes32> sum_e = 0.0f; Lanes<float, kLanes32> e[15] = {}; "));
   // The launcher chooses (a vector that has but one row would be slower than that row), and says how much memory each
   // needs.
-  CHECK(has(text, "if (N <= 15 && N <= M) return 0; return bytes_of_team(SoftWorkspace(M, N)); }"));
+  CHECK(has(text, "(N <= 15 && N <= M)) return 0; return bytes_of(SoftWorkspace(M, N)); }"));
   CHECK(has(text, "if (N <= 15 && N <= M) { soft_short(x, y, M, N); return 0; }"));
 }
 

@@ -9,8 +9,7 @@
 // Through the workspace: sum_x_squared, sum_x_squared_part.
 // Bytes that unit_rows_f32 must move: 4 * N * rows read, 4 * N * rows written.
 // Operations: N * rows + rows of add; N * rows each of mul, div; rows of sqrt.
-// Where N <= 15 && N <= rows: unit_rows_short takes neighbouring rows side by side, as such a row fills no
-//   vector.
+// Where N <= 15 && N <= rows: unit_rows_short takes rows side by side, as one fills no vector.
 
 #include "unit_rows.h"
 
@@ -187,6 +186,7 @@ inline int chosen_set() {
   }
   return set;
 }
+inline const char* instructions() { return kSetNames[chosen_set()]; }
 
 }  // namespace kgen_openmp
 }  // namespace
@@ -305,6 +305,14 @@ inline int check_workspace(void* workspace, int64_t given, int64_t needed, uintp
   return 0;
 }
 
+inline int64_t thread_count() {
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 constexpr int64_t kLineBytes = 64;  // of a cache
 
 // Takes room for `count` elements of `bytes` each, on lines of the cache of its own; returns where it starts.
@@ -317,18 +325,42 @@ inline int64_t reserve(int64_t& total, int64_t count, int64_t bytes) {
   return start;
 }
 
+// What all threads of a call share, and behind it what each has of its own.
+struct Workspace {
+  int64_t bytes = 0, thread_bytes = 0, most_threads = 1;
+};
+
+// With those before its first line, for memory may begin anywhere.
+inline int64_t bytes_of(const Workspace& space, int64_t threads) {
+  int64_t of_threads = 0, all = 0;
+  if (__builtin_mul_overflow(space.thread_bytes, threads, &of_threads) ||
+      __builtin_add_overflow(space.bytes + kLineBytes, of_threads, &all))
+    return INT64_MAX / 2;
+  return all;
+}
+inline int64_t bytes_of(const Workspace& space) { return bytes_of(space, space.most_threads); }
+
 // The first line of the cache that begins in the memory. Vectors that lie across two lines are slow.
 inline char* next_line(void* memory) {
   const uintptr_t address = reinterpret_cast<uintptr_t>(memory);
   return static_cast<char*>(memory) + (kLineBytes - address % kLineBytes) % kLineBytes;
 }
 
-// Memory for intermediates: the caller's, or its own.
+// How many threads so many bytes are enough for.
+inline int64_t threads_within(int64_t bytes, const Workspace& space) {
+  const int64_t most = space.most_threads == 1 ? 1 : smaller(space.most_threads, thread_count());
+  if (space.thread_bytes == 0) return most;
+  if (bytes < space.bytes) return 1;
+  return larger(int64_t(1), smaller(most, (bytes - space.bytes - kLineBytes) / space.thread_bytes));
+}
+// Memory for intermediates: the caller's, or its own. Where the caller's is less than all, fewer threads run.
 class Memory {
  public:
   template <class A, size_t Count>
-  Memory(void* workspace, int64_t given, int64_t needed, const A (&arrays)[Count])
-      : status(check_workspace(workspace, given, needed, 1, arrays)) {
+  Memory(void* workspace, int64_t given, const Workspace& space, const A (&arrays)[Count])
+      : threads(threads_within(workspace == nullptr ? INT64_MAX : given, space)) {
+    const int64_t needed = bytes_of(space, threads);
+    status = check_workspace(workspace, given, needed, 1, arrays);
     if (workspace == nullptr) own_ = std::malloc(size_t(needed));
     if (workspace == nullptr && own_ == nullptr) status = status_of(KGEN_NO_MEMORY);
     if (status == 0) data = next_line(own_ != nullptr ? own_ : workspace);
@@ -337,7 +369,8 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
   ~Memory() { std::free(own_); }
 
-  int status;
+  const int64_t threads;
+  int status = 0;
   char* data = nullptr;
 
  private:
@@ -434,14 +467,13 @@ extern "C" int unit_rows_f64_openmp(const double* x, double* y, int64_t rows, in
   BY_SET(return launch_unit_rows<double>(x, y, rows, N, workspace, workspace_bytes))
 }
 
-extern "C" const char* unit_rows_openmp_instructions(void) {
-  return kgen_openmp::kSetNames[kgen_openmp::chosen_set()];
-}
+extern "C" const char* unit_rows_openmp_instructions(void) { return kgen_openmp::instructions(); }
 #elif KGEN_SET_COMPILED
 
 namespace {
 namespace kgen_openmp {
 namespace KGEN_SET {
+using namespace kgen_openmp;  // for those who use this one
 
 // Where one of `shares` of a loop begins, all but the last of one length, a multiple of `step`.
 inline int64_t share_begin(int64_t share, int64_t shares, int64_t length, int64_t step) {
@@ -1133,7 +1165,6 @@ using Vector = Lanes<Value<T>, kLanesOf<T>>;
 namespace {
 namespace KGEN_SET {
 
-using namespace kgen_openmp;
 using namespace kgen_openmp::KGEN_SET;
 
 // For N <= 15 && N <= rows: rows that fill no vector.
@@ -1162,13 +1193,12 @@ void unit_rows_short(const T* x, T* y, int64_t rows, int64_t N) {
 
 // Where the intermediates lie in the workspace.
 template <class T>
-struct UnitRowsWorkspace {
-  int64_t sum_x_squared_per_row, sum_x_squared_part, bytes = 0;
+struct UnitRowsWorkspace : Workspace {
+  int64_t sum_x_squared_per_row, sum_x_squared_part;
   explicit UnitRowsWorkspace(int64_t rows, int64_t N) {
     const int64_t N_shares = larger(1, smaller(floor_div(64, larger(1, rows)), ceil_div(N, 16384)));
     sum_x_squared_per_row = reserve(bytes, rows, kBytes<T>);
     sum_x_squared_part = reserve(bytes, N_shares * rows, kBytes<T>);
-    bytes += kLineBytes;  // so that it may begin at a line
   }
 };
 
@@ -1271,19 +1301,17 @@ int launch_unit_rows(const T* x, T* y, int64_t rows, int64_t N, void* workspace,
     return 0;
   }
   const UnitRowsWorkspace<T> space(rows, N);
-  const Memory memory(workspace, workspace_bytes, space.bytes, arrays);
-  if (memory.status != 0) return memory.status;
-  unit_rows<T>(x, y, rows, N, space, memory.data);
-  return 0;
+  const Memory memory(workspace, workspace_bytes, space, arrays);
+  if (memory.status == 0) unit_rows<T>(x, y, rows, N, space, memory.data);
+  return memory.status;
 }
 
 // The bytes of the workspace, or a status as a negative number.
 template <class T>
 int64_t workspace_of_unit_rows(int64_t rows, int64_t N) {
   if (const int status = check_sizes({{3, rows}, {4, N}})) return -status;
-  if (rows == 0 || N == 0) return 0;
-  if (N <= 15 && N <= rows) return 0;
-  return UnitRowsWorkspace<T>(rows, N).bytes;
+  if (rows == 0 || N == 0 || (N <= 15 && N <= rows)) return 0;
+  return bytes_of(UnitRowsWorkspace<T>(rows, N));
 }
 
 }  // namespace KGEN_SET

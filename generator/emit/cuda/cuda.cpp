@@ -46,7 +46,7 @@ TargetSource cuda_source(const Spec &spec, const std::vector<Function> &function
           printed.back().texts.push_back(declare_at_fold(text));
         const bool last = &one_made == &made.back();
         one.made.back().push_back({one_made.name, "", "", last ? "" : all_outputs_condition(variation->lowered, c_name),
-                                   one_made.needs_workspace});
+                                   one_made.needs_workspace, one_made.workspace_sizes});
       }
       const std::string name = variation_name(function, *variation) + "_requirements";
       DeviceRequirements required = device_requirements(function, *variation, name, spelling, statuses);

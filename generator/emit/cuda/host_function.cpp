@@ -96,7 +96,7 @@ HostFunction host_function(const std::string &name, const Function &function, co
   if (device_tables)
     printer.guards = &statuses;
   const Workspace workspace = workspace_of(printer);
-  HostFunction out{name, !workspace.empty(), {}};
+  HostFunction out{name, !workspace.empty(), "", {}};
   const std::string body = launches_of(name, function, printer, names, workspace, out.texts);
   std::string parameters = parameters_text(function);
   std::vector<std::string> own;
@@ -109,8 +109,11 @@ HostFunction host_function(const std::string &name, const Function &function, co
   parameters += ", cudaStream_t stream", own.push_back("stream");
   out.texts.push_back("template <class Index>\ncudaError_t " + name + "(" + parameters + ") {\n" +
                       silence_unused(own, body) + body + "}\n");
-  if (out.needs_workspace)
-    out.texts.insert(out.texts.begin(), workspace_struct(name, function, workspace, printer));
+  if (out.needs_workspace) {
+    const WorkspaceText space = workspace_struct(name, function, workspace, printer);
+    out.workspace_sizes = space.sizes;
+    out.texts.insert(out.texts.begin(), space.text);
+  }
   out.texts = reuse_names(std::move(out.texts), names);
   return out;
 }

@@ -107,22 +107,16 @@ Workspace workspace_of(Printer &printer) {
   return out;
 }
 
-std::string workspace_struct(const std::string &name, const Function &function, const Workspace &workspace,
-                             Printer &printer) {
+WorkspaceText workspace_struct(const std::string &name, const Function &function, const Workspace &workspace,
+                               Printer &printer) {
   std::string fields, body;
-  std::vector<std::string> sizes;
   for (const WorkspaceField &field : workspace) {
     fields += field.name + ", ";
     body += field.name + " = " + printer.spelling.helper("reserve") + "(bytes, " + field.count + ", " +
             (field.bytes ? "1" : std::to_string(bytes_of(field.type))) + ");\n";
   }
-  for (const Argument &a : function.arguments)
-    if (a.kind == Argument::Kind::size)
-      sizes.push_back(a.name);
-  body = derived_declarations(printer, body) + body;
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(name) + "Workspace {\nint64_t " + fields +
-         "bytes = 0;\nexplicit " + camel(name) + "Workspace(" + size_parameters_text(function) + ") {\n" +
-         silence_unused(sizes, body) + body + "}\n};\n";
+  return workspace_text(name, function, "", "int64_t " + fields + "bytes = 0;",
+                        derived_declarations(printer, body) + body);
 }
 
 std::string buffer_bytes(Printer &printer, const std::vector<VarId> &buffers) {

@@ -7,6 +7,7 @@
 
 #include "emit/interface/interface.h"
 #include "emit/print/printer.h"
+#include "emit/target_file.h"
 
 namespace kgen {
 
@@ -19,8 +20,8 @@ using Workspace = std::vector<WorkspaceField>;
 
 Workspace workspace_of(Printer &printer);
 // The struct that has them.
-std::string workspace_struct(const std::string &name, const Function &function, const Workspace &workspace,
-                             Printer &printer);
+WorkspaceText workspace_struct(const std::string &name, const Function &function, const Workspace &workspace,
+                               Printer &printer);
 
 // Bytes that a block needs for its buffers.
 std::string buffer_bytes(Printer &printer, const std::vector<VarId> &buffers);

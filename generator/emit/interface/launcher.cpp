@@ -5,6 +5,7 @@
 #include <optional>
 #include <ranges>
 #include <set>
+#include <sstream>
 
 #include "emit/interface/arrays.h"
 #include "emit/text/shared_types.h"
@@ -50,6 +51,31 @@ struct Together {
 
 std::string where(const std::string &condition, const std::string &statements) {
   return condition.empty() ? statements : "if (" + condition + ") {\n" + statements + "}\n";
+}
+
+// Lines `if (a) return 0;` that follow each other are one.
+std::string joined_zeros(const std::string &text) {
+  constexpr std::string_view kIf = "if (", kZero = ") return 0;";
+  std::istringstream in(text);
+  std::vector<std::string> conditions;
+  std::string out;
+  const auto put_conditions = [&] {
+    if (conditions.size() > 1)
+      for (std::string &condition : conditions)
+        condition = condition.find(" && ") == std::string::npos ? condition : "(" + condition + ")";
+    if (!conditions.empty())
+      out += std::string(kIf) + join(conditions, " || ") + std::string(kZero) + "\n";
+    conditions.clear();
+  };
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(kIf) && line.ends_with(kZero)) {
+      conditions.push_back(line.substr(kIf.size(), line.size() - kIf.size() - kZero.size()));
+    } else {
+      put_conditions();
+      out += line + "\n";
+    }
+  put_conditions();
+  return out;
 }
 
 std::string both(const std::string &a, const std::string &b) { return a.empty() || b.empty() ? a + b : a + " && " + b; }
@@ -238,11 +264,9 @@ private:
   std::string call(size_t i, const Made &made, const Naming &names) {
     std::string text;
     if (made.workspace) {
-      const std::string sizes = size_arguments_text(function(i));
-      text += "const " + names.space(made.name) + " space" + (sizes.empty() ? "" : "(" + sizes + ")") + ";\n";
-      text += "const " + spelling_.helper(made.has_team ? "TeamMemory" : "Memory") +
-              " memory(workspace, workspace_bytes, " + (made.has_team ? "space" : "space.bytes") + ", arrays" +
-              (cuda_ ? ", queue" : "") + ");\nif (memory.status != 0) return memory.status;\n";
+      text += "const " + names.space(made.name) + " space" + (made.sizes.empty() ? "" : "(" + made.sizes + ")") + ";\n";
+      text += "const " + spelling_.helper("Memory") + " memory(workspace, workspace_bytes, " +
+              (cuda_ ? "space.bytes, arrays, queue" : "space, arrays") + ");\n";
     }
     const std::string passed = "(" +
                                join_comma({arguments_text(function(i)), has_table_status(i) ? "table_status" : "",
@@ -250,7 +274,10 @@ private:
                                            made.has_team ? "memory.threads" : "", cuda_ ? "queue" : ""}) +
                                ")";
     if (!cuda_)
-      return text + names.function(made.name) + passed + ";\nreturn 0;\n";
+      return text + (made.workspace ? "if (memory.status == 0) " : "") + names.function(made.name) + passed +
+             ";\nreturn " + (made.workspace ? "memory.status" : "0") + ";\n";
+    if (made.workspace)
+      text += "if (memory.status != 0) return memory.status;\n";
     return text + "return " + spelling_.helper("cuda_status") + "(small ? " + names.function(made.name, "int32_t") +
            passed + " : " + names.function(made.name, "int64_t") + passed + ");\n";
   }
@@ -258,26 +285,25 @@ private:
   std::string query(size_t i, const Naming &names) {
     statuses_.begin_function(names_of_arguments(function(i)));
     const std::vector<Checks> all = checks(i, cuda_ ? CheckedIn::device_query : CheckedIn::host_query);
-    const std::string first = common(all), sizes = size_arguments_text(function(i));
+    const std::string first = common(all);
     std::string text = first;
     for (size_t v = 0; v < all.size(); ++v) {
       std::string bytes = first.empty() ? all[v].text : "";
       for (const Made &one : launched_[i].made[v])
         if (one.arrays == launched_[i].made[v].front().arrays)
           bytes += (one.condition.empty() ? "" : "if (" + one.condition + ") ") + "return " +
-                   bytes_for_any_call(launched_[i].made[v], one, sizes, names) + ";\n";
+                   bytes_for_any_call(launched_[i].made[v], one, names) + ";\n";
       text += where(variation_condition(*function(i).variations[v]), bytes);
     }
-    return text + refuse_others(i, "-");
+    return silence_unused(size_names(function(i)), text) + joined_zeros(text) + refuse_others(i, "-");
   }
 
   // Which arrays there are, and what tables hold, is not known yet: the most of all functions that calls of these sizes
   // may run.
-  std::string bytes_for_any_call(const std::vector<Made> &all, const Made &made, const std::string &sizes,
-                                 const Naming &names) {
+  std::string bytes_for_any_call(const std::vector<Made> &all, const Made &made, const Naming &names) {
     std::vector<std::string> bytes;
     const auto add = [&](const Made &one) {
-      const std::string text = bytes_text(one, names.space(one.name) + "(" + sizes + ")");
+      const std::string text = bytes_text(one, names.space(one.name) + "(" + one.sizes + ")");
       if (one.workspace && std::ranges::find(bytes, text) == bytes.end())
         bytes.push_back(text);
     };
@@ -292,9 +318,9 @@ private:
   }
 
   std::string bytes_text(const Made &made, const std::string &space) {
-    if (made.has_team)
-      return spelling_.helper("bytes_of_team") + "(" + space + ")";
-    return made.workspace ? space + ".bytes" : "0";
+    if (!made.workspace)
+      return "0";
+    return cuda_ ? space + ".bytes" : spelling_.helper("bytes_of") + "(" + space + ")";
   }
 
   // What one template takes and its callers pass: types that must be named, and functions.

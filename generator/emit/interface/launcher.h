@@ -17,6 +17,7 @@ struct Made {
   std::string of_tables; // the same of tables, which is not known where the bytes of the workspace are asked for
   std::string arrays;    // of what arrays are there; empty: whatever is
   bool workspace = false;
+  std::string sizes;     // that the struct of the workspace asks for
   bool has_team = false; // each thread has a part of it
   std::string why = "";  // what it does otherwise than the one for all sizes, and why
 };

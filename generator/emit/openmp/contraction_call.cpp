@@ -39,8 +39,8 @@ Panels print_contraction(const Phase &phase, const std::string &much, Printer &p
   out.add("char* const " + panels.shared + " = workspace + space." + panels.shared + ";");
   out.add(printer.spelling.helper("in_team") + "(" + much + ", threads, [&]() IN_SET {");
   begin();
-  out.add("char* const " + panels.own + " = workspace + space.threads + " + printer.spelling.helper("thread_number") +
-          "() * space.thread_bytes + space." + panels.own + ";");
+  out.add("char* const " + panels.own + " = " + printer.spelling.helper("memory_of_thread") +
+          "(space, workspace) + space." + panels.own + ";");
   const auto contract = [&](const std::string &team) {
     for (const PlanNode *loop : inner)
       printer.open(*loop);

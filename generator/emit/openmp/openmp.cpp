@@ -21,7 +21,7 @@ OpenmpFunctions by_sizes(const std::string &name, const Function &function, cons
     const std::string made_for = &rows == &plans.short_rows.back() ? "_short" : "_short_and_few";
     out.push_back(openmp_function(name + made_for, function, rows.plan, facts, spelling));
     out.back().condition = short_rows_condition(rows, c_name);
-    out.back().why = "takes neighbouring rows side by side, as such a row fills no vector";
+    out.back().why = "takes rows side by side, as one fills no vector";
     out.back().text = "// For " + out.back().condition + ": rows that fill no vector.\n" + out.back().text;
   }
   if (plans.flat_rows) {
@@ -79,10 +79,11 @@ TargetSource openmp_source(const Spec &spec, const std::vector<Function> &functi
         source.plan = plan_comment(variation->plans.at(TargetKind::openmp).plan, variation->facts);
       launched.back().made.emplace_back();
       for (const OpenmpFunction &one : made) {
-        launched.back().made.back().push_back(
-            {one.name, one.condition, one.of_tables, one.arrays, !one.workspace.empty(), one.has_team, one.why});
-        if (!one.workspace.empty())
-          printed.back().texts.push_back(one.workspace);
+        const bool has_workspace = !one.workspace.text.empty();
+        launched.back().made.back().push_back({one.name, one.condition, one.of_tables, one.arrays, has_workspace,
+                                               one.workspace.sizes, one.has_team, one.why});
+        if (has_workspace)
+          printed.back().texts.push_back(one.workspace.text);
         printed.back().texts.push_back(declare_at_fold(one.text));
       }
     }

@@ -40,7 +40,7 @@ public:
   const Names &names() const { return names_; }
 
   // struct SoftmaxF32Workspace: where each buffer starts.
-  std::string workspace_struct() {
+  WorkspaceText workspace_struct() {
     WorkspaceStruct out(function_, printer_);
     for (const Buffer &b : buffers_)
       out.add(b.name, b.elements, std::to_string(bytes_of(b.type)), b.per_worker);
@@ -117,8 +117,9 @@ private:
     if (used.empty() && nests.empty())
       return;
     const std::string mine = names_.claim("mine");
-    printer_.lines.add("char* const " + mine + " = workspace + space.threads" +
-                       (in_team ? " + " + spelling().helper("thread_number") + "() * space.thread_bytes;" : ";"));
+    printer_.lines.add(
+        "char* const " + mine + " = " +
+        (in_team ? spelling().helper("memory_of_thread") + "(space, workspace);" : "workspace + space.bytes;"));
     for (const Buffer *b : used)
       printer_.lines.add(pointer(*b, mine));
     for (const PlanNode *nest : nests) {
@@ -546,13 +547,12 @@ OpenmpFunction openmp_function(const std::string &name, const Function &function
   OpenmpKernel kernel(name, function, plan, facts, spelling);
   OpenmpFunction out;
   out.name = name;
-  std::vector<std::string> texts = {kernel.kernel_function()};
+  const std::string text = kernel.kernel_function();
   if (kernel.needs_workspace())
-    texts.push_back(kernel.workspace_struct());
-  texts = reuse_names(std::move(texts), kernel.names());
+    out.workspace = kernel.workspace_struct();
+  std::vector<std::string> texts = reuse_names({text, out.workspace.text}, kernel.names());
   out.text = std::move(texts[0]);
-  if (kernel.needs_workspace())
-    out.workspace = std::move(texts[1]);
+  out.workspace.text = std::move(texts[1]);
   out.has_team = threads_have_memory(plan);
   return out;
 }

@@ -10,7 +10,7 @@ namespace kgen {
 
 struct OpenmpFunction {
   std::string name, text;
-  std::string workspace; // the struct that says where intermediates lie; empty: there are none
+  WorkspaceText workspace;
   bool has_team = false; // each thread has a part of the workspace
   std::string arrays;    // it is for calls that have these; empty: for all
   std::string condition; // it is for calls whose sizes fulfil this; empty: for all that are left

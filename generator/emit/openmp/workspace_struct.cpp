@@ -3,27 +3,19 @@
 #include <algorithm>
 
 #include "emit/print/phase_work.h"
-#include "emit/target_file.h"
 #include "support/text.h"
 
 namespace kgen {
 
-void WorkspaceStruct::reserve(const std::string &total, const std::string &field, const std::string &count,
-                              const std::string &bytes) {
-  fields_.push_back(field);
-  body_ += field + " = " + printer_.spelling.helper("reserve") + "(" + total + ", " + count + ", " + bytes + ");\n";
-}
-
 void WorkspaceStruct::add(const std::string &field, const std::string &count, const std::string &bytes,
                           bool per_thread) {
-  reserve(per_thread ? "thread_bytes" : "bytes", field, count, bytes);
+  fields_.push_back(field);
+  body_ += field + " = " + printer_.spelling.helper("reserve") + "(" + (per_thread ? "thread_bytes, " : "bytes, ") +
+           count + ", " + bytes + ");\n";
 }
 
 void WorkspaceStruct::add_team(const std::vector<std::vector<std::string>> &items) {
-  has_team_ = true;
-  reserve("bytes", "threads", "1", "thread_bytes"); // the first thread's; those of others follow
   body_ += "most_threads = " + most_threads(items) + ";\n";
-  fields_.emplace_back("most_threads");
 }
 
 // How many threads find work in the phases where each has memory of its own.
@@ -39,21 +31,9 @@ std::string WorkspaceStruct::most_threads(const std::vector<std::vector<std::str
   return out.empty() ? "1" : out;
 }
 
-// (void)N; for sizes that no buffer needs.
-std::string WorkspaceStruct::unused_sizes(const std::string &body) const {
-  std::vector<std::string> sizes;
-  for (const Argument &a : function_.arguments)
-    if (a.kind == Argument::Kind::size)
-      sizes.push_back(a.name);
-  return silence_unused(sizes, body);
-}
-
-std::string WorkspaceStruct::text(const std::string &kernel) const {
-  const std::string all = derived_declarations(printer_, body_) + body_;
-  return "// Where the intermediates lie in the workspace.\nstruct " + camel(kernel) + "Workspace {\nint64_t " +
-         join(fields_, ", ") + ", " + (has_team_ ? "thread_bytes = 0, " : "") + "bytes = 0;\nexplicit " +
-         camel(kernel) + "Workspace(" + size_parameters_text(function_) + ") {\n" + unused_sizes(all) + all +
-         "bytes += kLineBytes;  // so that it may begin at a line\n}\n};\n";
+WorkspaceText WorkspaceStruct::text(const std::string &kernel) const {
+  return workspace_text(kernel, function_, " : " + printer_.spelling.helper("Workspace"),
+                        "int64_t " + join(fields_, ", ") + ";", derived_declarations(printer_, body_) + body_);
 }
 
 } // namespace kgen

@@ -6,6 +6,7 @@
 
 #include "emit/interface/interface.h"
 #include "emit/print/printer.h"
+#include "emit/target_file.h"
 
 namespace kgen {
 
@@ -19,16 +20,13 @@ public:
   void add(const std::string &field, const std::string &count, const std::string &bytes, bool per_thread);
   // Each thread has memory of its own, for what it does in phases with so many items.
   void add_team(const std::vector<std::vector<std::string>> &items);
-  std::string text(const std::string &kernel) const;
+  WorkspaceText text(const std::string &kernel) const;
 
 private:
-  void reserve(const std::string &total, const std::string &field, const std::string &count, const std::string &bytes);
   std::string most_threads(const std::vector<std::vector<std::string>> &items) const;
-  std::string unused_sizes(const std::string &body) const;
 
   const Function &function_;
   Printer &printer_;
-  bool has_team_ = false;
   std::vector<std::string> fields_;
   std::string body_;
 };

@@ -51,11 +51,12 @@ std::string phase_sentence(const Plan &plan, const Phase &phase) {
   if (phase.kind == Phase::Kind::serial)
     return (cuda ? "one block computes " : "one thread computes ") + found_names(plan, phase);
   if (phase.kind == Phase::Kind::chunked)
-    return "chunks of " + plan.kernel.axes[phase.nodes.front().axis].name + " are folded at once, then combined " +
+    return std::string(cuda ? "blocks" : "threads") + " fold chunks of " +
+           plan.kernel.axes[phase.nodes.front().axis].name + ", which are combined " +
            (cuda ? "by the last block, in order" : "in order") + lane;
   if (phase.kind == Phase::Kind::contracted)
     return "threads share " + contraction_words(plan, phase) +
-           ", which are folded in registers, from panels of both sides that are packed once";
+           ", folded in registers from panels of both sides, packed once";
   if (!cuda)
     return "threads share " + split_names(plan, phase) + lane + row_contraction_words(plan, phase);
   return worker_words(phase) + " for each of " + split_names(plan, phase) + lane + thread_words(plan, phase) +

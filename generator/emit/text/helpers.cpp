@@ -117,8 +117,10 @@ std::string joined_text(const HelperSections &all, std::set<std::string> names) 
   return out;
 }
 
-// Internal linkage, so that objects that were compiled with other flags link into one program.
-std::string in_namespaces(const std::vector<std::string> &names, const std::string &helpers) {
+// Internal linkage, so that objects that were compiled with other flags link into one program. `opening`: what the
+// innermost begins with.
+std::string in_namespaces(const std::vector<std::string> &names, const std::string &opening,
+                          const std::string &helpers) {
   if (helpers.empty())
     return "";
   // Not the other way round: nvcc confuses two unnamed namespaces where one is seen through a using-directive.
@@ -127,7 +129,7 @@ std::string in_namespaces(const std::vector<std::string> &names, const std::stri
     before += "namespace " + name + " {\n";
     after.insert(0, "}  // namespace " + name + "\n");
   }
-  return before + "\n" + helpers + after + "}  // namespace\n";
+  return before + opening + "\n" + helpers + after + "}  // namespace\n";
 }
 
 HelperTexts texts_of(const Templates &templates, const HelperSections &all, TargetKind target,
@@ -137,8 +139,9 @@ HelperTexts texts_of(const Templates &templates, const HelperSections &all, Targ
   for (const std::string &name : all.with_needs(wanted))
     (shared.count(name) != 0 ? first : second).insert(name);
   const std::string outer = helper_names(target).helpers;
-  return {in_namespaces({outer}, joined_text(all, first)),
-          in_namespaces({outer, "KGEN_SET"}, joined_text(all, second))};
+  return {in_namespaces({outer}, "", joined_text(all, first)),
+          in_namespaces({outer, "KGEN_SET"}, "using namespace " + outer + ";  // for those who use this one\n",
+                        joined_text(all, second))};
 }
 
 std::string revision_of(const Templates &templates, TargetKind target) {
@@ -203,7 +206,7 @@ std::string helper_include(const Templates &templates, TargetKind target, const 
   const HelperNames &names = helper_names(target);
   const std::string header = root + names.header;
   View view;
-  view.set("header", header).set("name", names.header).set("macro", names.revision);
+  view.set("header", header).set("macro", names.revision);
   view.set("revision", revision_of(templates, target));
   if (target == TargetKind::cuda)
     return templates.render("cuda/include_helpers.h", view);

@@ -22,16 +22,18 @@ std::string joined(const std::vector<Token> &tokens, const std::string &own_name
 // The struct or function that the text defines; none where it defines several things.
 std::optional<std::string> defined_name(const std::vector<Token> &tokens) {
   std::optional<std::string> found;
-  std::string called; // what stands before the outermost parentheses
+  std::string called; // what stands before the outermost parentheses, or behind `struct`
   int braces = 0, parentheses = 0;
   for (size_t i = 0; i < tokens.size(); ++i) {
     const std::string &text = tokens[i].text;
     if (text == "(" && braces == 0 && parentheses == 0 && i > 0)
       called = tokens[i - 1].text;
+    if (text == "struct" && braces == 0 && i + 1 < tokens.size())
+      called = tokens[i + 1].text;
     if (text == "{" && braces == 0) {
-      if (found || i < 2)
+      if (found)
         return std::nullopt;
-      found = tokens[i - 2].text == "struct" ? tokens[i - 1].text : called;
+      found = called;
     }
     braces += text == "{" ? 1 : text == "}" ? -1 : 0;
     parentheses += text == "(" ? 1 : text == ")" ? -1 : 0;
