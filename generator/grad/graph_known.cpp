@@ -116,8 +116,8 @@ Graph::Factors Graph::all_factors(NodeId id, NodeId where) const {
   return out;
 }
 
-// Rule "known sum": the sum of p * dot(d, v, D) along R is dot(d, o, D) where the forward kernel gives the sum o of p * v
-// along R. kNoNode: it is no such sum.
+// Rule "known sum": the sum of p * dot(d, v, D) along R is dot(d, o, D) where the forward kernel gives the sum o of p *
+// v along R. kNoNode: it is no such sum.
 NodeId Graph::by_known_sum(const Factors &factors, AxisSet over, NodeId where) {
   for (const auto &[inner, times] : factors.powers) {
     const Node n = node(inner);
