@@ -32,7 +32,7 @@ constexpr int64_t kNowhere = INT64_MIN; // nothing was found yet; windows may be
 // the order of adding decides between an infinity, the other one, NaN, and what they come to?
 bool overflows_in_some_order(double total, double magnitude, Type type) {
   const double most = largest_finite(type);
-  if (std::isinf(total))
+  if (!std::isfinite(total))
     return magnitude > most;
   const double above = (magnitude + total) / 2, below = (magnitude - total) / 2;
   return (above > most && (below > most || total <= most)) || (below > most && total >= -most);
@@ -49,6 +49,7 @@ struct Cells {
   std::vector<Value> best;
   std::vector<int64_t> index, count;
   std::vector<double> magnitude, rival; // rival: the most that another candidate may be (argmax, argmin)
+  std::vector<double> unrounded;        // sum of terms of which some are too large for the type, as they are
   std::vector<uint8_t> flags, coarse;   // coarse: elements too fine for sums to be exact
 
   bool sums() const { return monoid == Monoid::sum || monoid == Monoid::product || monoid == Monoid::mean; }
@@ -73,6 +74,7 @@ struct Cells {
     if (reference) {
       magnitude.assign(cells, monoid == Monoid::product ? 1 : 0);
       rival.assign(cells, -INFINITY);
+      unrounded.assign(cells, 0);
       flags.assign(cells, 0);
       coarse.assign(cells, 0);
     }
@@ -148,6 +150,7 @@ struct Cells {
       return;
     }
     magnitude[cell] += m;
+    unrounded[cell] += std::isinf(v.number) && m > 0 ? std::copysign(m, v.number) : v.number;
     coarse[cell] |= v.number * 16 != std::nearbyint(v.number * 16);
   }
 
@@ -190,8 +193,8 @@ struct Cells {
     if (sums()) {
       double limit = std::ldexp(1.0, type_row(accumulator).significand_bits - 4);
       inexact = inexact || coarse[cell] != 0 || !(magnitude[cell] < limit);
-      const double total = wide ? static_cast<double>(wide_sum[cell]) : narrow_sum[cell];
-      if (monoid != Monoid::product && floating() && overflows_in_some_order(total, magnitude[cell], accumulator))
+      if (monoid != Monoid::product && floating() &&
+          overflows_in_some_order(unrounded[cell], magnitude[cell], accumulator))
         f |= kUndecided;
       if (monoid == Monoid::mean) {
         m = count[cell] == 0 ? 0 : magnitude[cell] / count[cell] + std::fabs(value.number);

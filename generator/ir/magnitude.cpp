@@ -155,6 +155,11 @@ void floating_marks(Op op, Type result, int arity, const ReferenceRow *args, Ref
       a[k] = known(args[k], i, model.bound);
   }
   double &v = out.data[i].number;
+  // A product that overflows may not do so where a sum takes it up before it is rounded: what it adds there stays
+  // known.
+  const bool overflows =
+      op == Op::mul && std::fabs(v) > largest_finite(result) && std::isfinite(a[0].value) && std::isfinite(a[1].value);
+  const double unrounded = std::fabs(v);
   if (std::fabs(v) > largest_finite(result))
     v = std::copysign(INFINITY, v);
   bool was_exact = (flags & kInexact) == 0;
@@ -165,6 +170,8 @@ void floating_marks(Op op, Type result, int arity, const ReferenceRow *args, Ref
     flags |= kUndecided;
   double magnitude = std::isfinite(v) ? magnitude_of(op, a, v, slack) : 0;
   out.magnitude[i] = std::isnan(magnitude) ? INFINITY : std::max(magnitude, std::isfinite(v) ? std::fabs(v) : 0);
+  if (overflows)
+    out.magnitude[i] = unrounded;
   out.flags[i] = (flags & kUndecided) | (exact ? 0 : kInexact);
 }
 

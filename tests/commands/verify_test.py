@@ -55,6 +55,14 @@ class Verify(Sandbox):
                 self.assertGreater(int(re.search(r"(\d+) undecided", done.stdout).group(1)), 20)
                 self.assertGreater(self.compared(done), 100)
 
+    def test_so_are_sums_of_products_that_overflow_where_they_are_rounded(self):
+        spec = ('kernel = "k"\ninputs.x = "f32[M, N]"\ninputs.w = "f32[M, N]"\noutputs.y = "f32[M]"\n'
+                "body = 'y = dot(1.5e19f * x, 1.5e19f * w, N);'\n")
+        self.write("k.toml", spec)
+        done = self.kgen("verify", "k.toml", "--seeds", "3", code=None)
+        self.assertNotIn("they differ", done.stderr)
+        self.assertGreater(int(re.search(r"(\d+) undecided", done.stdout).group(1)), 20)
+
     def test_counts_are_bounded(self):
         for option in (["--seeds", "3000000000"], ["--seeds", "0"], ["--work", "-1"]):
             self.assertIn("takes a whole number", self.verify(BLOCKS, *option, code=3).stderr)
