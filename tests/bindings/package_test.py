@@ -173,6 +173,12 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(got["y"], np.maximum(2 * X, 0))
         self.assertEqual(got["y"].dtype, np.dtype("f8"))
 
+    def test_interpret_shows_what_is_empty(self):
+        for shape in ((2, 0), (0, 3), (0, 0)):
+            got = kgen.load(SCALE).interpret(np.zeros(shape, "f4"), 2.0)
+            self.assertEqual({name: (array.dtype.str, array.shape) for name, array in got.items()},
+                             {"scaled": ("<f8", shape), "positive": ("|b1", shape), "y": ("<f4", shape)})
+
     def test_interpret_takes_what_calls_take(self):
         import jax
         import ml_dtypes
