@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 86
+#define KGEN_OPENMP_REVISION 87
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -2491,7 +2491,10 @@ inline Lanes<To, N> widened_bytes(Lanes<T, N> from) {
   if constexpr (kBytes == 32 && kNew == 4) {
     int64_t bits;
     memcpy(&bits, &from.v, sizeof bits);
-    const auto v = (Chars) typename VectorOf<int64_t, 2>::type{bits};
+    auto v = (Chars) typename VectorOf<int64_t, 2>::type{bits};
+#if KGEN_SET_AVX512
+    asm("" : "+v"(v));  // merged with other lanes, a read of 8 bytes ends g++ 12
+#endif
     return kSigned ? (Wide)__builtin_ia32_pmovsxbd256(v) : (Wide)__builtin_ia32_pmovzxbd256(v);
   }
 #elif defined(__SSE2__) && !KGEN_SET_AVX2 && !defined(__clang__)

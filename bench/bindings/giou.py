@@ -20,7 +20,7 @@ import kgen  # noqa: E402
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 
-BOXES, EPS, ROUNDS = 256, 1e-5, 20
+BOXES, EPS, ROUNDS, CALLS = 256, 1e-5, 8, 5
 
 
 def giou(p, t, low, high):
@@ -53,10 +53,12 @@ def in_jax(p, t):
     return jax.numpy.where(valid, 1 - each, 0).sum() / valid.sum().clip(1)
 
 
-def step(loss, p, *others):
+def step(loss, predicted, target):
+    p, t = torch.tensor(predicted, requires_grad=True), torch.tensor(target)  # each side lets go of its own gradient
+
     def run():
         p.grad = None
-        loss(p, *others).backward()
+        loss(p, t).backward()
     return run
 
 
@@ -72,11 +74,11 @@ def gradient(loss, *arrays):
 
 def sides(predicted, target, ours, in_torch):
     """`ours`: the loss of predictions and targets, of torch or JAX."""
-    p, t = torch.tensor(predicted, requires_grad=True), torch.tensor(target)
     arrays = [jax.numpy.asarray(a) for a in (predicted, target)]
-    eager = {f"torch eager, {function.__name__.split('_')[0]}": step(function, p, t) for function in in_torch}
-    return {"ours": step(ours, p, t), "ours in jax": gradient(ours, *arrays), **eager,
-            "torch.compile": step(torch.compile(in_torch[0], fullgraph=True), p, t), "jax": gradient(in_jax, *arrays)}
+    others = {f"torch eager, {function.__name__.split('_')[0]}": function for function in in_torch}
+    others["torch.compile"] = torch.compile(in_torch[0], fullgraph=True)
+    steps = {side: step(loss, predicted, target) for side, loss in {"ours": ours, **others}.items()}
+    return steps | {"ours in jax": gradient(ours, *arrays), "jax": gradient(in_jax, *arrays)}
 
 
 def main():
@@ -95,7 +97,7 @@ def main():
                              (packed_in_torch,))}
     figures = {}
     for name, case in cases.items():
-        times = turns.measure(case, rounds=ROUNDS, calls=1)
+        times = turns.measure(case, rounds=ROUNDS, calls=CALLS)  # as steps of a training follow each other
         figures |= {f"{name}, {side}": value for side, value in turns.best(times).items()}
     turns.tell(figures)
 

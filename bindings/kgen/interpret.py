@@ -15,6 +15,7 @@ try:
 except ImportError:
     bfloat16 = "V2"  # as what calls return, where nobody has arrays of it
 
+EMPTY = re.compile(r"(?P<name>\w+) is empty: (?P<type>\w+)\[(?P<sizes>.*)\]")
 VALUE = re.compile(r"(?:(?P<place>[^:]*): )?(?P<name>\w+) = (?P<value>[-+.\w]+)")
 
 
@@ -112,15 +113,21 @@ def _type_of(array):
 
 
 def _locals(said, steps):
-    """Lines such as `i = 1, M = 2, N = 0: p = -0.5`, as arrays along the axes that are no steps."""
-    found = {}
+    """Lines such as `i = 1, M = 2, N = 0: p = -0.5`, as arrays along the axes that are no steps; and such as
+    `p is empty: f32[M = 2, N = 0]`."""
+    found, empty = {}, {}
     for line in said.splitlines():
-        if not (match := VALUE.fullmatch(line)):
-            continue
-        place = [part.split(" = ") for part in (match["place"] or "").split(", ") if part]
-        indices = tuple(int(index) for name, index in place if name not in steps)
-        found.setdefault(match["name"], {})[indices] = match["value"]
-    return {name: _array(values) for name, values in found.items()}
+        if match := VALUE.fullmatch(line):
+            found.setdefault(match["name"], {})[_numbers(match["place"] or "", steps)] = match["value"]
+        elif match := EMPTY.fullmatch(line):
+            empty[match["name"]] = np.zeros(_numbers(match["sizes"], steps), bool if match["type"] == "bool" else float)
+    return {name: _array(values) for name, values in found.items()} | empty
+
+
+def _numbers(said, steps):
+    """(2, 0) of `i = 1, M = 2, N = 0` where `i` is a step."""
+    parts = [part.split(" = ") for part in said.split(", ") if part]
+    return tuple(int(number) for name, number in parts if name not in steps)
 
 
 def _array(values):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/contract.h"
 #include "support/files.h"
 
 namespace kgen {
@@ -20,48 +21,12 @@ std::optional<Spec> load_quietly(const std::string &path, const LoadOptions &loa
 bool has(const Spec &spec, Role role, std::string_view name) {
   return std::ranges::any_of(spec.operands, [&](const OperandDecl &o) { return o.role == role && o.name == name; });
 }
-bool has_table(const Spec &spec, std::string_view name) {
-  return std::ranges::find(spec.tables, name, &TableDecl::name) != spec.tables.end();
-}
-bool has_scalar(const Spec &spec, std::string_view name) {
-  return std::ranges::find(spec.scalars, name, &Scalar::name) != spec.scalars.end();
-}
-
-// x of d_x, d2_x and d3_x; empty: it is no gradient's name.
-std::string_view without_prefix(std::string_view name) {
-  for (const std::string_view prefix : {"d_", "d2_", "d3_"})
-    if (name.starts_with(prefix))
-      return name.substr(prefix.size());
-  return {};
-}
-
-// Bindings pass a backward kernel what `kgen grad` lets it ask for, by these names.
-void check_contract(const Spec &forward, const Spec &backward, Diagnostics &diags) {
-  const auto refuse = [&](const std::string &name, const Place &place, const std::string &why) {
-    diags.add(DiagId::file_bad_array, place, {"this kernel", forward.kernel, "`" + name + "` " + why}).help =
-        "`kgen grad " + forward.file_name + "` writes one whose arrays bindings know";
-  };
-  for (const OperandDecl &o : backward.operands) {
-    const std::string_view of = without_prefix(o.name);
-    if (o.role == Role::output && !has(forward, Role::input, of) && !has_scalar(forward, of))
-      refuse(o.name, o.place, "is not `d_` and an input of it");
-    if (o.role == Role::input && !has(forward, Role::input, o.name) && !has(forward, Role::output, o.name) &&
-        !has(forward, Role::output, of))
-      refuse(o.name, o.place, "is neither an input or output of it, nor `d_` and an output");
-  }
-  for (const TableDecl &table : backward.tables)
-    if (!has_table(forward, table.name))
-      refuse(table.name, table.place, "is no table there");
-  for (const Scalar &scalar : backward.scalars)
-    if (!has_scalar(forward, scalar.name))
-      refuse(scalar.name, scalar.place, "is no scalar there");
-}
 
 // Does it read what the forward kernel neither takes nor gives?
 bool reads_more(const Spec &forward, const Spec &backward) {
   return std::ranges::any_of(backward.operands, [&](const OperandDecl &o) {
     return o.role == Role::input && !has(forward, Role::input, o.name) && !has(forward, Role::output, o.name) &&
-           !has(forward, Role::output, without_prefix(o.name));
+           !has(forward, Role::output, without_gradient_prefix(o.name));
   });
 }
 

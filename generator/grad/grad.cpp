@@ -11,6 +11,7 @@
 #include "grad/program.h"
 #include "grad/rules.h"
 #include "grad/saving.h"
+#include "grad/without_batch.h"
 #include "rewrite/canonicalize.h"
 #include "support/text.h"
 
@@ -19,36 +20,6 @@ namespace grad {
 namespace {
 
 using Kind = Node::Kind;
-
-// The batch as an axis like any other; then so is that of `...`, before which no dimension can be written.
-Spec without_batch(const Spec &spec) {
-  Spec out = spec;
-  if (!spec.batch.empty())
-    for (OperandDecl &operand : out.operands)
-      for (DimDecl &dim : operand.dims)
-        if (dim.kind == DimDecl::Kind::rest)
-          dim.kind = DimDecl::Kind::axes;
-  for (const BatchDecl &batch : spec.batch)
-    for (OperandDecl &operand : out.operands)
-      if (operand.role != Role::input ||
-          std::find(batch.operands.begin(), batch.operands.end(), operand.name) != batch.operands.end()) {
-        DimDecl dim;
-        dim.axes = {batch.axis};
-        dim.place = batch.place;
-        operand.dims.insert(operand.dims.begin(), dim);
-        if (operand.window) {
-          WindowDecl &window = *operand.window;
-          window.block.insert(window.block.begin(), {WindowDecl::Kind::whole, Size::integer(1), batch.place});
-          for (auto *starts : {&window.index, &window.offset})
-            if (*starts)
-              (*starts)->insert((*starts)->begin(), Size::integer(0));
-        }
-      }
-  for (const BatchDecl &batch : spec.batch)
-    out.axis_order.insert(out.axis_order.begin(), batch.axis);
-  out.batch.clear();
-  return out;
-}
 
 // An axis of several sizes has any: the text is the same for all of them.
 Spec without_sizes(Spec spec) {

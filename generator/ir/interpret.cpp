@@ -80,6 +80,8 @@ void Run::run_steps() {
         trace_values();
     }
   }
+  if (options_.trace_values)
+    trace_empty();
   step_ = step_count_;
   for (size_t v = 0; v < kernel_.vars.size(); ++v)
     if (kernel_.vars[v].kind == Var::Kind::output && storage_[v].present) {

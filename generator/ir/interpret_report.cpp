@@ -182,13 +182,42 @@ void Run::print(const Stmt &s) {
   mask_ = outer;
 }
 
-// The locals of the user, or the arrays and locals that were asked for, as they are at the end of the step.
-void Run::trace_values() {
+// Of ragged rows, the longest.
+int64_t Run::whole_size(AxisId axis) const {
+  return kernel_.axes[axis].ragged != kNone ? sizes_.longest_row(axis) : sizes_.axis_size(axis);
+}
+
+// The locals of the user, or the arrays and locals that were asked for.
+std::vector<VarId> Run::traced() const {
+  std::vector<VarId> out;
   for (size_t v = 0; v < kernel_.vars.size(); ++v) {
     const Var &var = kernel_.vars[v];
     const bool asked = std::ranges::find(options_.trace_names, var.name) != options_.trace_names.end();
     if ((asked || (options_.trace_names.empty() && var.named)) && storage_[v].present && var.array.empty())
-      trace_values_of(static_cast<VarId>(v));
+      out.push_back(static_cast<VarId>(v));
+  }
+  return out;
+}
+
+// As they are at the end of the step.
+void Run::trace_values() {
+  for (const VarId id : traced())
+    trace_values_of(id);
+}
+
+// Those that go along an axis of size 0, of which no step has a line.
+void Run::trace_empty() {
+  for (const VarId id : traced()) {
+    const Var &var = kernel_.vars[id];
+    std::string sizes;
+    bool is_empty = false;
+    for (const AxisId axis : var.axes.list()) {
+      const int64_t size = whole_size(axis);
+      sizes = join_parts(sizes, kernel_.axes[axis].name + " = " + std::to_string(size), ", ");
+      is_empty = is_empty || size == 0;
+    }
+    if (is_empty)
+      tell(var.name, var.name + " is empty: " + std::string(type_row(var.type).name) + "[" + sizes + "]");
   }
 }
 
@@ -243,7 +272,7 @@ void Run::check_requirements() {
   for (size_t a = 0; a < kernel_.axes.size(); ++a) {
     const AxisId axis = static_cast<AxisId>(a);
     start_[a] = 0;
-    full_[a] = {0, kernel_.axes[a].ragged != kNone ? sizes_.longest_row(axis) : sizes_.axis_size(axis)};
+    full_[a] = {0, whole_size(axis)};
   }
   for (const Requirement &r : kernel_.requirements) {
     const AxisSet axes = kernel_.expr(r.condition).axes;

@@ -187,7 +187,10 @@ private:
   void check(const Stmt &s);
   void note_failed(const Stmt &s, const MaskPtr &failing);
   void print(const Stmt &s);
+  int64_t whole_size(AxisId axis) const;
+  std::vector<VarId> traced() const;
   void trace_values();
+  void trace_empty();
   void trace_values_of(VarId id);
   void trace_step();
   void check_requirements();

@@ -150,6 +150,15 @@ COMMANDS = {
         {"copy.toml": 'backward = "other.toml"\n' + COPY, "other.toml": COPY.replace('"copy"', '"other"')},
         BAD_FILES,
     ),
+    "KG0005_backward_array": (
+        ["copy.toml", "--bind", "numpy"],
+        {
+            "copy.toml": 'backward = "slope.toml"\n' + COPY,
+            "slope.toml": 'kernel = "slope"\nbackward_of = "copy"\ninputs.d_z = "f64[N]"\noutputs.d_x = "f32[N]"\n'
+            "body = 'd_x = d_z;'\n",
+        },
+        BAD_FILES,
+    ),
     "KG0001_missing": (["gone.toml", "-o", "out"], {}, BAD_FILES),
     "KG0001_large": (["large.toml", "-o", "out"], {"large.toml": COPY + "# " + "x" * 5_000_000}, BAD_FILES),
     "KG0001_array": (["run", "copy.toml", "--in", "x=gone.npy"], {"copy.toml": COPY}, BAD_FILES),

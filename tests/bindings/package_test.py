@@ -173,6 +173,12 @@ class Package(unittest.TestCase):
         np.testing.assert_array_equal(got["y"], np.maximum(2 * X, 0))
         self.assertEqual(got["y"].dtype, np.dtype("f8"))
 
+    def test_interpret_shows_what_is_empty(self):
+        for shape in ((2, 0), (0, 3), (0, 0)):
+            got = kgen.load(SCALE).interpret(np.zeros(shape, "f4"), 2.0)
+            self.assertEqual({name: (array.dtype.str, array.shape) for name, array in got.items()},
+                             {"scaled": ("<f8", shape), "positive": ("|b1", shape), "y": ("<f4", shape)})
+
     def test_interpret_takes_what_calls_take(self):
         import jax
         import ml_dtypes
@@ -201,6 +207,19 @@ class Package(unittest.TestCase):
         gradient = kgen.load(SCALE).grad(of="x")
         self.assertEqual(gradient.__name__, "scale_backward")
         np.testing.assert_array_equal(gradient(X, X, 2.0, act="relu"), np.where(X > 0, 2 * X, 0))
+
+    def test_what_has_no_gradient_says_how_to_learn_why(self):
+        import jax
+        import torch
+        halving = kgen.load(PICKED.split("tables")[0] + """inputs.x = "f32[N]"
+outputs.y = "f32[N]"
+body = 'real v = x; while (v > 1) v = v / 2; y = v;'
+""")
+        with self.assertRaisesRegex(RuntimeError, r"of a kernel that kgen\.load gives, grad\(\) says why"):
+            halving(torch.ones(3, requires_grad=True)).sum().backward()
+        with self.assertRaisesRegex(NotImplementedError, r"of a kernel that kgen\.load gives, grad\(\) says why"):
+            jax.grad(lambda x: halving(x).sum())(jax.numpy.ones(3))
+        self.assertRaisesRegex(kgen.SpecError, "KG0601", halving.grad)
 
     def test_a_gradient_may_read_what_a_forward_kernel_keeps(self):
         squash = kgen.load(SOFT.replace("y = softmax(x, N);", "real e = exp(-x); y = x / (1 + e);"), T="f64")

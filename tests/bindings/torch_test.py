@@ -11,6 +11,7 @@ import io
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -372,6 +373,21 @@ class TorchBinding(unittest.TestCase):
             y = module("soft").soft(torch.randn(rows, 2, 100, dtype=torch.float64))
             torch.testing.assert_close(y.sum(-1), torch.ones(rows, 2, dtype=torch.float64))
             self.assertEqual("hg" in flags_of_memory(y.data_ptr() + y.nbytes // 2), large)
+
+    @unittest.skipUnless(sys.platform == "linux", "only there is memory kept")
+    def test_memory_of_large_results_is_used_again(self):
+        soft, x = module("soft").soft, torch.randn(25000, 2, 100, dtype=torch.float64)
+        smaller, expected = x[1000:], torch.softmax(x, -1)
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            one, other = soft(x), pool.submit(soft, x).result()
+        held = one[:5]
+        del one, other  # the memory of one of them stays in use
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        again = soft(smaller)
+        self.assertLess(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before, 100)
+        torch.testing.assert_close(again, expected[1000:])
+        torch.testing.assert_close(soft(x), expected)
+        torch.testing.assert_close(held, expected[:5])
 
     def test_the_file_of_a_binding_compiles_in_three_seconds(self):
         include = pathlib.Path(torch.__file__).parent / "include"

@@ -114,6 +114,13 @@ class Debugging(Sandbox):
         self.assertIn("there is no mist", self.run_rows(text, "--trace", "mist", code=3).stderr)
         self.assertIn("2:4", self.run_rows(text, "--trace", "steps").stdout.splitlines()[0])
 
+    def test_a_trace_says_which_locals_are_empty(self):
+        for grid in ("grid", "# grid"):
+            self.write("rows.toml", with_body("bool some = x > 0;", "real most = max(x, N);", "y = x;").replace("grid", grid))
+            done = self.kgen("run", "rows.toml", "--size", "M=2", "--size", "N=0", "--trace", "values").stdout.splitlines()
+            self.assertIn("some is empty: bool[M = 2, N = 0]", done)
+            self.assertEqual(sum("most" in line for line in done), 2)
+
     def test_what_was_printed_before_an_error_is_shown(self):
         import numpy
         self.write("picked.toml", PICKED)

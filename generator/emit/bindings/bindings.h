@@ -27,6 +27,10 @@ struct BindingRow {
   std::vector<EmittedFile> (*files)(const BindingInput &input);
 };
 std::span<const BindingRow> binding_rows();
+
+// Beside what to do about a missing backward kernel: `kgen.load` has asked for it, and may have been given a text.
+inline constexpr std::string_view kOfLoaded = "of a kernel that kgen.load gives, grad() says why there is none";
+
 const BindingRow *find_binding(std::string_view name);
 
 std::vector<EmittedFile> jax_files(const BindingInput &input);

@@ -259,7 +259,8 @@ std::string jax_gradient(const BindingInput &input) {
     return Rules(input.spec, forward, keeping, *input.backward).text();
   return "def _forward(call, *arrays):\n    raise NotImplementedError(\n        \"" + forward.kernel +
          " has no gradient: write " + forward.kernel + "_backward.toml with `kgen grad " + forward.file_name +
-         "`\"\n        \" beside it, and run kgen again\"\n    )\n\n\ndef _backward(call, saved, gradients):\n"
+         "`\"\n        \" beside it, and run kgen again; " + std::string(kOfLoaded) +
+         "\"\n    )\n\n\ndef _backward(call, saved, gradients):\n"
          "    raise AssertionError(\"_forward has raised\")\n";
 }
 

@@ -254,11 +254,11 @@ std::string autograd_text(const BindingInput &input, const Signature *backward) 
     return Autograd(input, *backward).text();
   if (!differentiable(s))
     return "";
-  const std::string why = input.forward != nullptr
-                              ? "the operator " + s.kernel + " keeps too little for gradients; " + s.function +
-                                    "() of " + s.kernel + "_torch keeps more"
-                              : s.kernel + " has no backward kernel; `kgen grad " + s.file_name + "` writes one";
-  return "def _backward(ctx, *gradients):\n    raise RuntimeError(\"" + why + "\")\n\n\n" +
+  const std::string why = input.forward != nullptr ? "the operator " + s.kernel + " keeps too little for gradients; " +
+                                                         s.function + "() of " + s.kernel + "_torch keeps more"
+                                                   : s.kernel + " has no backward kernel; `kgen grad " + s.file_name +
+                                                         "` writes one; \"\n        \"" + std::string(kOfLoaded);
+  return "def _backward(ctx, *gradients):\n    raise RuntimeError(\n        \"" + why + "\"\n    )\n\n\n" +
          "torch.library.register_autograd(\"" + input.options.bind_namespace + "::" + s.function +
          "\", _backward)\n\n\n";
 }

@@ -25,7 +25,8 @@ const std::set<std::string> &template_names() {
                                               "stream",     "type_of",   "wanted",
                                               "whole",      "memory",    "ceil_div",
                                               "floor_div",  "floor_mod", "guard",
-                                              "call",       "torch",     "aoti_torch_device_type_cuda"};
+                                              "call",       "torch",     "aoti_torch_device_type_cuda",
+                                              "LargeMemory"};
   return names;
 }
 

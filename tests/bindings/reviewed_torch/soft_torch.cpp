@@ -14,10 +14,12 @@
 #include <torch/csrc/stable/tensor.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <sstream>
@@ -76,35 +78,84 @@ struct Device {
   const char* from = nullptr;  // the array that says so
 };
 
-// Large arrays are fresh memory each time, which the system hands out page by page as it is written. With
-// large pages that takes a seventh of the time; NumPy asks for them, too.
-void ask_for_large_pages([[maybe_unused]] const Tensor& array) {
-#if defined(MADV_HUGEPAGE)
-  constexpr uintptr_t kPage = 4096;
-  int64_t bytes = 0;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_storage_size(array.get(), &bytes));
-  if (bytes < (4 << 20)) return;
-  const auto data = reinterpret_cast<uintptr_t>(array.data_ptr());
-  const uintptr_t begin = (data + kPage - 1) / kPage * kPage;
-  // Where that cannot be, nothing changes.
-  madvise(reinterpret_cast<void*>(begin), data + uintptr_t(bytes) - begin, MADV_HUGEPAGE);
-#endif
-}
+#if defined(__linux__)
+// Fresh memory takes longer to write than what was written before: the system hands it out page by page. So
+// large arrays lie in large pages, and what they leave is kept for the next ones; the system takes it where
+// it runs short of memory.
+class LargeMemory {
+ public:
+  struct Block {
+    void* data = nullptr;
+    size_t bytes = 0;
+  };
 
-Tensor new_array(const Device& device, const char* type, Shape shape) {
+  static LargeMemory& of_library() {
+    static auto& memory = *new LargeMemory;  // lives as long as any tensor
+    return memory;
+  }
+  static bool serves(double bytes) { return bytes >= 4 << 20 && bytes < 1e15; }
+
+  // None where there is no memory.
+  Block take(size_t bytes) {
+    bytes = (bytes + kPage - 1) / kPage * kPage;
+    if (const Block block = take_kept(bytes); block.data != nullptr) return block;
+    const Block block{std::aligned_alloc(kPage, bytes), bytes};
+    if (block.data != nullptr)
+      madvise(block.data, bytes, MADV_HUGEPAGE);  // where it cannot be, nothing changes
+    return block;
+  }
+  void keep(const Block& block) {
+    madvise(block.data, block.bytes, MADV_FREE);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    kept_.push_back(block);
+    if (kept_.size() <= kMost) return;
+    std::free(kept_.front().data);
+    kept_.erase(kept_.begin());
+  }
+
+ private:
+  static constexpr size_t kPage = 2 << 20, kMost = 8;
+
+  // The smallest block that does, if no more than half of it lies idle.
+  Block take_kept(size_t bytes) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto best = kept_.end();
+    for (auto it = kept_.begin(); it != kept_.end(); ++it)
+      if (it->bytes >= bytes && it->bytes / 2 <= bytes && (best == kept_.end() || it->bytes < best->bytes))
+        best = it;
+    if (best == kept_.end()) return {};
+    const Block block = *best;
+    kept_.erase(best);
+    return block;
+  }
+
+  std::mutex mutex_;
+  std::vector<Block> kept_;  // the one that was left last stands last
+};
+#endif
+
+Tensor new_array(const Device& device, const char* type, Shape shape,
+                 [[maybe_unused]] bool of_torch = false) {
+  const int32_t dtype = torch::stable::detail::to<int32_t>(torch::stable::detail::from(type_of(type)));
+  double bytes = double(aoti_torch_dtype_element_size(dtype));
   Shape strides(shape.size());
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0; stride *= std::max<int64_t>(shape[i], 1)) {
     shape[i] = std::max<int64_t>(shape[i], 0);  // the C function says what is wrong
     strides[i] = stride;
+    bytes *= double(shape[i]);
   }
-  const int32_t dtype = torch::stable::detail::to<int32_t>(torch::stable::detail::from(type_of(type)));
+#if defined(__linux__)
+  if (!of_torch && device.type == aoti_torch_device_type_cpu() && LargeMemory::serves(bytes))
+    if (const LargeMemory::Block block = LargeMemory::of_library().take(size_t(bytes)); block.data != nullptr)
+      return torch::stable::from_blob(
+          block.data, shape, strides, torch::stable::Device(torch::headeronly::DeviceType::CPU),
+          type_of(type), [block](void*) { LargeMemory::of_library().keep(block); });
+#endif
   AtenTensorHandle handle;
   STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(int64_t(shape.size()), shape.data(), strides.data(),
                                                          dtype, device.type, device.index, &handle));
-  Tensor array(handle);
-  if (device.type == aoti_torch_device_type_cpu()) ask_for_large_pages(array);
-  return array;
+  return Tensor(handle);
 }
 
 [[maybe_unused]] Shape joined(Shape shape, const Shape& rest, const Shape& behind) {
@@ -273,7 +324,7 @@ struct Workspace {
   Workspace(const Device& device, int64_t needed) : bytes(needed) {
     if (needed < 0) check(int(-needed));
     if (needed == 0) return;
-    tensor = new_array(device, "u8", {needed});
+    tensor = new_array(device, "u8", {needed}, true);
     data = tensor->data_ptr();
   }
   std::optional<Tensor> tensor;

@@ -1,0 +1,206 @@
+#include "cli/contract.h"
+
+#include <algorithm>
+#include <set>
+
+#include "grad/without_batch.h"
+#include "support/text.h"
+
+namespace kgen {
+
+namespace {
+
+using Words = std::set<std::string>;
+
+// What a type may be in the end.
+Words choices_of(const Spec &spec, const TypeName &type) {
+  Words out;
+  for (const TypeParam &param : spec.types)
+    if (param.name == type.param)
+      for (const Type choice : param.choices)
+        out.insert(std::string(type_row(choice).name));
+  return out.empty() ? Words{type.param.empty() ? std::string(type_row(type.type).name) : type.param} : out;
+}
+
+bool share_one(const Words &a, const Words &b) {
+  return std::ranges::any_of(a, [&](const std::string &word) { return b.contains(word); });
+}
+
+std::string word_of(const TypeName &type) {
+  return type.param.empty() ? std::string(type_row(type.type).name) : type.param;
+}
+
+// What says how long it is: `M` of [N=M], `(G C)`.
+std::string extent_of(const DimDecl &dim) {
+  if (dim.kind != DimDecl::Kind::axes)
+    return dim.kind == DimDecl::Kind::one ? "1" : "...";
+  if (dim.extent)
+    return to_string(*dim.extent);
+  return dim.axes.size() > 1 ? "(" + join(dim.axes, " ") + ")" : dim.axes.front();
+}
+
+std::vector<std::string> extents_of(const OperandDecl &operand) {
+  std::vector<std::string> out;
+  for (const DimDecl &dim : operand.dims)
+    out.push_back(extent_of(dim));
+  return out;
+}
+
+std::vector<std::string> extents_of(const TableDecl &table) {
+  std::vector<std::string> out;
+  for (const Size &dim : table.dims)
+    out.push_back(to_string(dim));
+  return out;
+}
+
+// As a spec has it, `f32[N=M]`.
+std::string text_of(const OperandDecl &operand) {
+  std::vector<std::string> dims;
+  for (const DimDecl &dim : operand.dims)
+    dims.push_back((dim.extent && dim.kind == DimDecl::Kind::axes ? join(dim.axes, " ") + "=" : "") + extent_of(dim));
+  return word_of(operand.type) + "[" + join(dims, ", ") + "]";
+}
+
+std::string text_of(const TableDecl &table) {
+  return std::string(type_row(table.type).name) + "[" + join(extents_of(table), ", ") + "]";
+}
+
+template <class List> auto named(const List &list, std::string_view name) {
+  const auto it = std::ranges::find_if(list, [&](const auto &one) { return one.name == name; });
+  return it == list.end() ? nullptr : &*it;
+}
+
+const OperandDecl *operand(const Spec &spec, Role role, std::string_view name) {
+  const OperandDecl *found = named(spec.operands, name);
+  return found != nullptr && found->role == role ? found : nullptr;
+}
+
+class Contract {
+public:
+  Contract(const Spec &forward, const Spec &backward, Diagnostics &diags)
+      : forward_(grad::without_batch(forward)), backward_(grad::without_batch(backward)), diags_(diags) {}
+
+  void check() {
+    for (const OperandDecl &o : backward_.operands)
+      if (o.role == Role::output)
+        check_output(o);
+      else if (o.role == Role::input)
+        check_input(o);
+    for (const TableDecl &table : backward_.tables)
+      check_table(table);
+    for (const Scalar &scalar : backward_.scalars)
+      check_scalar(scalar);
+    for (const std::string &axis : axes_)
+      check_axis(axis);
+  }
+
+private:
+  void refuse(const std::string &name, const Place &place, const std::string &why, const std::string &help) {
+    diags_.add(DiagId::file_bad_array, place, {"this kernel", forward_.kernel, "`" + name + "` " + why}).help = help;
+  }
+  void refuse_name(const std::string &name, const Place &place, const std::string &why) {
+    refuse(name, place, why, "`kgen grad " + forward_.file_name + "` writes one whose arrays bindings know");
+  }
+  // Two declarations, of `of` in the forward kernel.
+  void refuse_declaration(const std::string &name, const Place &place, const std::string &is, const std::string &of,
+                          const std::string &wanted) {
+    refuse(name, place, "is " + is + ", and " + (of == name ? "" : "`" + of + "` is ") + wanted + " there",
+           "write \"" + wanted + "\"");
+  }
+
+  void check_output(const OperandDecl &o) {
+    const std::string_view of = without_gradient_prefix(o.name);
+    if (const OperandDecl *input = operand(forward_, Role::input, of))
+      compare(o, *input);
+    else if (named(forward_.scalars, of) == nullptr)
+      refuse_name(o.name, o.place, "is not `d_` and an input of it");
+    else if (!o.dims.empty() || !is_for_scalar(o.type))
+      refuse(o.name, o.type_place, "is " + text_of(o) + ", and `" + std::string(of) + "` is a scalar there",
+             "write \"f32[]\", or \"f64[]\" where the kernel computes in f64");
+  }
+
+  static bool is_for_scalar(const TypeName &type) {
+    return type.param.empty() ? type.type == Type::f32 || type.type == Type::f64 : type.param == kRealType;
+  }
+
+  void check_input(const OperandDecl &o) {
+    const OperandDecl *input = operand(forward_, Role::input, o.name);
+    const OperandDecl *output = operand(forward_, Role::output, o.name);
+    const OperandDecl *given = operand(forward_, Role::output, without_gradient_prefix(o.name));
+    if (input == nullptr && output == nullptr && given == nullptr)
+      return refuse_name(o.name, o.place, "is neither an input or output of it, nor `d_` and an output");
+    compare(o, input != nullptr ? *input : output != nullptr ? *output : *given);
+    if (input != nullptr && input->optional && !o.optional)
+      refuse(o.name, o.place, "is always there, and optional there",
+             "write optional = true, and ask `present(" + o.name + ")`");
+  }
+
+  void compare(const OperandDecl &o, const OperandDecl &of) {
+    if (!has_type(o, of) || extents_of(o) != extents_of(of))
+      return refuse_declaration(o.name, o.type_place, text_of(o), of.name, text_of(of));
+    for (const DimDecl &dim : o.dims)
+      if (dim.kind == DimDecl::Kind::axes && !dim.extent)
+        axes_.insert(dim.axes.begin(), dim.axes.end());
+  }
+
+  // What is added up at computed places is `real` where the input is a half type.
+  bool has_type(const OperandDecl &o, const OperandDecl &of) const {
+    if (is_type(o.type, of.type))
+      return true;
+    const Words wanted = choices_of(forward_, of.type);
+    return o.atomic && o.type.param == kRealType && (wanted.contains("f16") || wanted.contains("bf16"));
+  }
+
+  bool is_type(const TypeName &type, const TypeName &wanted) const {
+    const Words here = choices_of(backward_, type), there = choices_of(forward_, wanted);
+    return here == there || (type.param == wanted.param && share_one(here, there));
+  }
+
+  void check_table(const TableDecl &table) {
+    const TableDecl *there = named(forward_.tables, table.name);
+    if (there == nullptr)
+      refuse_name(table.name, table.place, "is no table there");
+    else if (table.type != there->type || extents_of(table) != extents_of(*there))
+      refuse_declaration(table.name, table.place, text_of(table), table.name, text_of(*there));
+  }
+
+  void check_scalar(const Scalar &scalar) {
+    const Scalar *there = named(forward_.scalars, scalar.name);
+    if (there == nullptr)
+      refuse_name(scalar.name, scalar.place, "is no scalar there");
+    else if (!is_type(scalar.type, there->type))
+      refuse_declaration(scalar.name, scalar.type.place, word_of(scalar.type), scalar.name, word_of(there->type));
+  }
+
+  // Less may be said of its size here, but nothing else; how rows are packed must be the same.
+  void check_axis(const std::string &name) {
+    const AxisDecl *found = named(backward_.axes, name), *there = named(forward_.axes, name);
+    const AxisDecl none, &own = found != nullptr ? *found : none, &wanted = there != nullptr ? *there : none;
+    const bool is_cut_alike = own.ragged == wanted.ragged && own.over == wanted.over;
+    const bool is_long_alike = (own.fixed.empty() || own.fixed == wanted.fixed) &&
+                               (!own.equals || (wanted.equals && *own.equals == *wanted.equals));
+    if (is_cut_alike && is_long_alike)
+      return;
+    refuse(name, found != nullptr ? own.place : backward_.kernel_place, "is another axis there",
+           there != nullptr ? "write axes." + name + " as there" : "leave axes." + name + " out");
+  }
+
+  const Spec forward_, backward_;
+  Diagnostics &diags_;
+  Words axes_; // that arrays have here and there
+};
+
+} // namespace
+
+std::string_view without_gradient_prefix(std::string_view name) {
+  for (const std::string_view prefix : {"d_", "d2_", "d3_"})
+    if (name.starts_with(prefix))
+      return name.substr(prefix.size());
+  return {};
+}
+
+void check_contract(const Spec &forward, const Spec &backward, Diagnostics &diags) {
+  Contract(forward, backward, diags).check();
+}
+
+} // namespace kgen
