@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "ir/evaluate.h"
@@ -38,6 +39,21 @@ bool same(Value a, Value b, Type type) {
   if (!is_floating(type))
     return a.integer == b.integer;
   return a.number == b.number || (std::isnan(a.number) && std::isnan(b.number));
+}
+
+// The first element with other bits; nothing where there is none. Of what is no number no bits are promised.
+std::optional<int64_t> first_change(const Array &before, const Array &now) {
+  if (before.bytes == now.bytes)
+    return std::nullopt;
+  const int bytes = bytes_of(now.type);
+  for (int64_t i = 0; i < now.elements(); ++i) {
+    const unsigned char *one = before.bytes.data() + i * bytes, *other = now.bytes.data() + i * bytes;
+    const bool nothing = is_floating(now.type) && std::isnan(load_value(one, now.type).number) &&
+                         std::isnan(load_value(other, now.type).number);
+    if (!nothing && std::memcmp(one, other, bytes) != 0)
+      return i;
+  }
+  return std::nullopt;
 }
 
 class OutputComparison {
@@ -209,8 +225,8 @@ bool compare_once(const Kernel &kernel, const NativeKernel &native, const RunInp
     for (const auto &[name, array] : result.outputs) {
       if ((first.empty() || any_order) && !comparison.compare(name, array, held_before(kernel, input, name)))
         return differs(report.difference);
-      if (!first.empty() && !any_order && first.at(name).bytes != array.bytes)
-        return differs("`" + name + "` has other bits than with the first run");
+      if (const auto place = first.empty() || any_order ? std::nullopt : first_change(first.at(name), array))
+        return differs(place_text(name, array.shape, *place) + " has other bits than with the first run");
     }
     if (first.empty())
       first = std::move(result.outputs);
