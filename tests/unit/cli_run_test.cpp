@@ -268,7 +268,7 @@ body = 'y = x / sum(x * x, N);'
       "wrote outside the workspace");
   // Each time, outputs are as before: what only the first call has written is not there.
   has(with("static int calls = 0; if (workspace != nullptr && ++calls > 8) return 0;", total, {1, 2}),
-      "`y` has other bits");
+      "y[0] has other bits");
   // Whatever holds memory holds no zeros.
   const char *read = "if (workspace != nullptr && static_cast<char*>(workspace)[0] != 0) return 1;";
   has(with(read, total), "the launcher returned 1");
