@@ -4,6 +4,7 @@
 #include <set>
 
 #include "grad/without_batch.h"
+#include "spec/declared_text.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -19,24 +20,16 @@ Words choices_of(const Spec &spec, const TypeName &type) {
     if (param.name == type.param)
       for (const Type choice : param.choices)
         out.insert(std::string(type_row(choice).name));
-  return out.empty() ? Words{type.param.empty() ? std::string(type_row(type.type).name) : type.param} : out;
+  return out.empty() ? Words{type_text(type)} : out;
 }
 
 bool share_one(const Words &a, const Words &b) {
   return std::ranges::any_of(a, [&](const std::string &word) { return b.contains(word); });
 }
 
-std::string word_of(const TypeName &type) {
-  return type.param.empty() ? std::string(type_row(type.type).name) : type.param;
-}
-
 // What says how long it is: `M` of [N=M], `(G C)`.
 std::string extent_of(const DimDecl &dim) {
-  if (dim.kind != DimDecl::Kind::axes)
-    return dim.kind == DimDecl::Kind::one ? "1" : "...";
-  if (dim.extent)
-    return to_string(*dim.extent);
-  return dim.axes.size() > 1 ? "(" + join(dim.axes, " ") + ")" : dim.axes.front();
+  return dim.kind == DimDecl::Kind::axes && dim.extent ? to_string(*dim.extent) : dim_text(dim);
 }
 
 std::vector<std::string> extents_of(const OperandDecl &operand) {
@@ -44,25 +37,6 @@ std::vector<std::string> extents_of(const OperandDecl &operand) {
   for (const DimDecl &dim : operand.dims)
     out.push_back(extent_of(dim));
   return out;
-}
-
-std::vector<std::string> extents_of(const TableDecl &table) {
-  std::vector<std::string> out;
-  for (const Size &dim : table.dims)
-    out.push_back(to_string(dim));
-  return out;
-}
-
-// As a spec has it, `f32[N=M]`.
-std::string text_of(const OperandDecl &operand) {
-  std::vector<std::string> dims;
-  for (const DimDecl &dim : operand.dims)
-    dims.push_back((dim.extent && dim.kind == DimDecl::Kind::axes ? join(dim.axes, " ") + "=" : "") + extent_of(dim));
-  return word_of(operand.type) + "[" + join(dims, ", ") + "]";
-}
-
-std::string text_of(const TableDecl &table) {
-  return std::string(type_row(table.type).name) + "[" + join(extents_of(table), ", ") + "]";
 }
 
 template <class List> auto named(const List &list, std::string_view name) {
@@ -115,7 +89,7 @@ private:
     else if (named(forward_.scalars, of) == nullptr)
       refuse_name(o.name, o.place, "is not `d_` and an input of it");
     else if (!o.dims.empty() || !is_for_scalar(o.type))
-      refuse(o.name, o.type_place, "is " + text_of(o) + ", and `" + std::string(of) + "` is a scalar there",
+      refuse(o.name, o.type_place, "is " + declared_text(o) + ", and `" + std::string(of) + "` is a scalar there",
              "write \"f32[]\", or \"f64[]\" where the kernel computes in f64");
   }
 
@@ -137,7 +111,7 @@ private:
 
   void compare(const OperandDecl &o, const OperandDecl &of) {
     if (!has_type(o, of) || extents_of(o) != extents_of(of))
-      return refuse_declaration(o.name, o.type_place, text_of(o), of.name, text_of(of));
+      return refuse_declaration(o.name, o.type_place, declared_text(o), of.name, declared_text(of));
     for (const DimDecl &dim : o.dims)
       if (dim.kind == DimDecl::Kind::axes && !dim.extent)
         axes_.insert(dim.axes.begin(), dim.axes.end());
@@ -160,8 +134,8 @@ private:
     const TableDecl *there = named(forward_.tables, table.name);
     if (there == nullptr)
       refuse_name(table.name, table.place, "is no table there");
-    else if (table.type != there->type || extents_of(table) != extents_of(*there))
-      refuse_declaration(table.name, table.place, text_of(table), table.name, text_of(*there));
+    else if (declared_text(table) != declared_text(*there))
+      refuse_declaration(table.name, table.place, declared_text(table), table.name, declared_text(*there));
   }
 
   void check_scalar(const Scalar &scalar) {
@@ -169,7 +143,7 @@ private:
     if (there == nullptr)
       refuse_name(scalar.name, scalar.place, "is no scalar there");
     else if (!is_type(scalar.type, there->type))
-      refuse_declaration(scalar.name, scalar.type.place, word_of(scalar.type), scalar.name, word_of(there->type));
+      refuse_declaration(scalar.name, scalar.type.place, type_text(scalar.type), scalar.name, type_text(there->type));
   }
 
   // Less may be said of its size here, but nothing else; how rows are packed must be the same.

@@ -4,6 +4,7 @@
 
 #include "body/definitions.h"
 #include "grad/text.h"
+#include "spec/declared_text.h"
 #include "spec/format_document.h"
 #include "support/text.h"
 
@@ -235,24 +236,11 @@ private:
     return size.is_integer() ? to_string(size) : "{ equals = " + quoted(to_string(size)) + " }";
   }
 
-  std::string dim_text(const OperandDecl &operand, DimDecl dim) const {
+  DimDecl renamed(const OperandDecl &operand, DimDecl dim) const {
     for (std::string &axis : dim.axes)
       if (const auto own = document_.renamed.find({operand.name, axis}); own != document_.renamed.end())
         axis = own->second;
-
-    if (dim.kind == DimDecl::Kind::one)
-      return "1";
-    if (dim.kind == DimDecl::Kind::rest)
-      return "...";
-    const std::string axes = dim.axes.size() > 1 ? "(" + join(dim.axes, " ") + ")" : dim.axes.front();
-    if (!dim.extent)
-      return axes;
-    const std::string extent = to_string(*dim.extent);
-    return axes + "=" + extent;
-  }
-
-  static std::string type_text(const TypeName &type) {
-    return type.param.empty() ? std::string(type_row(type.type).name) : type.param;
+    return dim;
   }
 
   std::string brackets(const OperandDecl &operand) const {
@@ -262,7 +250,7 @@ private:
           operand.role == Role::output)
         dims.push_back(batch.axis);
     for (const DimDecl &dim : operand.dims)
-      dims.push_back(dim_text(operand, dim));
+      dims.push_back(dim_text(renamed(operand, dim)));
     return "[" + join(dims, ", ") + "]";
   }
 
@@ -276,10 +264,7 @@ private:
   }
 
   void table(const TableDecl &table) {
-    std::vector<std::string> dims;
-    for (const Size &dim : table.dims)
-      dims.push_back(to_string(dim));
-    const std::string text = quoted(std::string(type_row(table.type).name) + "[" + join(dims, ", ") + "]");
+    const std::string text = quoted(declared_text(table));
     std::string more = table.sorted ? ", sorted = true" : "";
     more += table.unique ? ", unique = true" : "";
     more += table.range ? ", range = " + quoted(to_string(*table.range)) : "";

@@ -1,7 +1,7 @@
 // A Spec as text, one line a declaration: what kgen understood, in the words of the file.
 #include <charconv>
 
-#include "spec/spec.h"
+#include "spec/declared_text.h"
 #include "support/text.h"
 
 namespace kgen {
@@ -22,10 +22,6 @@ std::string value_text(const ParamValue &value) {
   return std::get<std::string>(value);
 }
 
-std::string type_text(const TypeName &type) {
-  return type.param.empty() ? std::string(type_row(type.type).name) : type.param;
-}
-
 template <class List, class Text>
 std::string list_text(const List &list, const Text &text, std::string_view separator) {
   std::vector<std::string> parts;
@@ -36,15 +32,6 @@ std::string list_text(const List &list, const Text &text, std::string_view separ
 
 std::string sizes_text(const std::vector<Size> &sizes) {
   return list_text(sizes, [](const Size &size) { return to_string(size); }, ", ");
-}
-
-std::string dim_text(const DimDecl &dim) {
-  if (dim.kind == DimDecl::Kind::one)
-    return "1";
-  if (dim.kind == DimDecl::Kind::rest)
-    return "...";
-  const std::string axes = dim.axes.size() > 1 ? "(" + join(dim.axes, " ") + ")" : dim.axes.front();
-  return dim.extent ? axes + "=" + to_string(*dim.extent) : axes;
 }
 
 std::string window_text(const WindowDecl &window) {
@@ -63,8 +50,8 @@ std::string window_text(const WindowDecl &window) {
 
 std::string operand_text(const OperandDecl &operand) {
   constexpr std::string_view kRoles[] = {"input", "output", "scratch"};
-  std::string out = std::string(kRoles[static_cast<size_t>(operand.role)]) + " " + operand.name + ": " +
-                    type_text(operand.type) + "[" + list_text(operand.dims, dim_text, ", ") + "]";
+  std::string out =
+      std::string(kRoles[static_cast<size_t>(operand.role)]) + " " + operand.name + ": " + declared_text(operand);
   if (operand.outside)
     out += " outside " + number_text(*operand.outside);
   if (!operand.alias.empty())
@@ -94,8 +81,7 @@ std::string axis_text(const AxisDecl &axis) {
 }
 
 std::string table_text(const TableDecl &table) {
-  std::string out =
-      "table " + table.name + ": " + std::string(type_row(table.type).name) + "[" + sizes_text(table.dims) + "]";
+  std::string out = "table " + table.name + ": " + declared_text(table);
   out += table.sorted ? " sorted" : "";
   out += table.unique ? " unique" : "";
   out += table.range ? " range " + to_string(*table.range) : "";
