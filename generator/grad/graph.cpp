@@ -220,6 +220,18 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   return intern(n);
 }
 
+void Graph::Factors::multiply(const Factors &by) {
+  number *= by.number;
+  for (const auto &[factor, power] : by.powers)
+    powers[factor] += power;
+}
+
+void Graph::Factors::divide(const Factors &by) {
+  number /= by.number;
+  for (const auto &[factor, power] : by.powers)
+    powers[factor] -= power;
+}
+
 Graph::Factors Graph::factors_of(NodeId id) const {
   const Node &n = node(id);
   Factors out;
@@ -242,10 +254,7 @@ Graph::Factors Graph::factors_of(NodeId id) const {
 // Rule "like terms": x * x + 2 * x * x is 3 * x * x. Other products stay one factor, which the forward kernel computes.
 Graph::Factors Graph::factors_of_product(NodeId id) const {
   Factors out = factors_of(node(id).args[0]);
-  const Factors more = factors_of(node(id).args[1]);
-  out.number *= more.number;
-  for (const auto &[factor, power] : more.powers)
-    out.powers[factor] += power;
+  out.multiply(factors_of(node(id).args[1]));
   std::erase_if(out.powers, [](const auto &factor) { return factor.second == 0; });
   if (out.number == 1 && out.powers.size() != 1)
     return {1, {{id, 1}}};
@@ -283,19 +292,13 @@ NodeId Graph::mul(NodeId a, NodeId b) {
     }
   }
   Factors factors = factors_of(a);
-  const Factors more = factors_of(b);
-  factors.number *= more.number;
-  for (const auto &[factor, power] : more.powers)
-    factors.powers[factor] += power;
+  factors.multiply(factors_of(b));
   return product(std::move(factors));
 }
 
 NodeId Graph::div(NodeId a, NodeId b) {
   Factors factors = factors_of(real(a));
-  const Factors more = factors_of(real(b));
-  factors.number /= more.number;
-  for (const auto &[factor, power] : more.powers)
-    factors.powers[factor] -= power;
+  factors.divide(factors_of(real(b)));
   return product(std::move(factors));
 }
 

@@ -196,6 +196,8 @@ private:
   struct Factors {
     double number = 1;
     std::map<NodeId, int> powers;
+    void multiply(const Factors &by);
+    void divide(const Factors &by);
   };
   Factors factors_of(NodeId id) const;
   Factors factors_of_product(NodeId id) const;

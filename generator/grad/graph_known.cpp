@@ -109,16 +109,15 @@ Graph::Factors Graph::all_factors(NodeId id, NodeId where) const {
   if (n.kind != Kind::op || n.op != Op::mul)
     return factors_of(id);
   Factors out = all_factors(n.args[0], where);
-  const Factors more = all_factors(n.args[1], where);
-  out.number *= more.number;
-  for (const auto &[factor, power] : more.powers)
-    out.powers[factor] += power;
+  out.multiply(all_factors(n.args[1], where));
   return out;
 }
 
 // Rule "known sum": the sum of p * dot(d, v, D) along R is dot(d, o, D) where the forward kernel gives the sum o of p *
 // v along R. kNoNode: it is no such sum.
 NodeId Graph::by_known_sum(const Factors &factors, AxisSet over, NodeId where) {
+  if (known_sums_.empty())
+    return kNoNode;
   for (const auto &[inner, times] : factors.powers) {
     const Node n = node(inner);
     if (n.kind != Kind::fold || n.monoid != Monoid::sum || n.args.size() != 1 || times != 1)
@@ -128,10 +127,9 @@ NodeId Graph::by_known_sum(const Factors &factors, AxisSet over, NodeId where) {
     for (const KnownSum &known : known_sums_) {
       const Node &sum = node(known.fold);
       if (sum.reduced == over && (sum.args.size() > 1 ? sum.args[1] : kNoNode) == where)
-        if (const auto rest = besides(others, n, all_factors(sum.args[0], where), over)) {
-          Factors left = *rest;
-          left.number /= known.times;
-          return this->sum(mul(product(std::move(left)), known.value), n.reduced);
+        if (std::optional<Factors> rest = besides(others, n, all_factors(sum.args[0], where), over)) {
+          rest->number /= known.times;
+          return this->sum(mul(product(std::move(*rest)), known.value), n.reduced);
         }
     }
   }
@@ -143,14 +141,11 @@ NodeId Graph::by_known_sum(const Factors &factors, AxisSet over, NodeId where) {
 std::optional<Graph::Factors> Graph::besides(const Factors &others, const Node &inner, const Factors &given,
                                              AxisSet over) const {
   Factors out = all_factors(inner.args[0], kNoNode);
-  out.number *= others.number / given.number;
-  for (const auto &[factor, power] : others.powers) {
-    out.powers[factor] += power;
+  out.multiply(others);
+  out.divide(given);
+  for (const auto &[factor, power] : others.powers)
     if (!(axes(factor) & inner.reduced).empty())
       return std::nullopt;
-  }
-  for (const auto &[factor, power] : given.powers)
-    out.powers[factor] -= power;
   std::erase_if(out.powers, [](const auto &factor) { return factor.second == 0; });
   for (const auto &[factor, power] : out.powers)
     if (power < 0 || !(axes(factor) & over).empty())
