@@ -85,6 +85,9 @@ struct Axis {
   Place place;
 };
 
+// Does its length depend on the position along that axis?
+inline bool is_ragged_over(const Axis &axis, AxisId over) { return axis.ragged != kNone && axis.over == over; }
+
 // How many positions it has, or has at most, where that is known.
 inline std::optional<int64_t> most_positions(const Axis &axis) {
   if (axis.most > 0)

@@ -69,8 +69,7 @@ private:
         continue;
       if (walk.table != kNone) // a segment is short, and each has rows of its own
         return false;
-      if (walk.kind == PlanNode::Kind::loop && kernel_.axes[walk.axis].ragged != kNone &&
-          kernel_.axes[walk.axis].over == row)
+      if (walk.kind == PlanNode::Kind::loop && is_ragged_over(kernel_.axes[walk.axis], row))
         return false; // each column has a length of its own
       const AxisSet all = walk.kind == PlanNode::Kind::loop ? walked | AxisSet::of(walk.axis) : walked;
       if (!goes_along(walk.body, row, all, found))

@@ -112,7 +112,7 @@ private:
   bool sets_lengths() const {
     return std::any_of(loops_.begin(), loops_.end(), [&](const PlanNode &loop) {
       const Axis *axis = loop.kind == PlanNode::Kind::loop ? &given_.kernel.axes[loop.axis] : nullptr;
-      return axis != nullptr && axis->ragged != kNone && axis->over == rows();
+      return axis != nullptr && is_ragged_over(*axis, rows());
     });
   }
 

@@ -38,8 +38,7 @@ bool LaneAnalysis::find_varying(ExprId id, AxisId lane) const {
       found = found || e.axis == lane;
       break;
     case Op::size:
-      found = found ||
-              (kernel_.axes[e.axis].ragged != kNone && kernel_.axes[e.axis].over == lane && e.integer == kSizeOfAxis);
+      found = found || (is_ragged_over(kernel_.axes[e.axis], lane) && e.integer == kSizeOfAxis);
       break;
     case Op::inside:
       found = found || axes_asked(kernel_, e).contains(lane);
@@ -189,8 +188,7 @@ LaneStep LaneAnalysis::step_of(VarId id, const std::vector<Coordinate> &coords, 
       sum.add(1, stride);
     // Where a row starts is known by table only.
     const bool starts_rows = d + 1 < var.dims.size() && var.dims[d + 1].axis != kNone &&
-                             kernel_.axes[var.dims[d + 1].axis].ragged != kNone &&
-                             kernel_.axes[var.dims[d + 1].axis].over == dim.axis;
+                             is_ragged_over(kernel_.axes[var.dims[d + 1].axis], dim.axis);
     if (starts_rows && (given != nullptr ? varies(given->value, lane) : dim.axis == lane))
       sum.unknown();
     stride = Size::make(Size::Op::multiply, {stride, dim.extent});
@@ -411,7 +409,7 @@ bool LaneAnalysis::possible(const PlanNode &node, const PlanNode &loop, bool mas
   }
   switch (node.kind) {
   case PlanNode::Kind::loop:
-    if (node.contraction || (kernel_.axes[node.axis].ragged != kNone && kernel_.axes[node.axis].over == lane) ||
+    if (node.contraction || is_ragged_over(kernel_.axes[node.axis], lane) ||
         (node.end != kNone && varies(node.end, lane)) || (node.entry != kNone && varies(node.entry, lane)))
       return false;
     return all(node.body, masked);

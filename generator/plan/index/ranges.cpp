@@ -69,7 +69,7 @@ bool depends_on(const Kernel &kernel, const PlanNode &loop, const std::vector<co
 
 bool is_packed_row(const Kernel &kernel, const Var &var, size_t d) {
   const AxisId axis = var.dims[d].axis;
-  return axis != kNone && kernel.axes[axis].ragged != kNone && d > 0 && var.dims[d - 1].axis == kernel.axes[axis].over;
+  return axis != kNone && d > 0 && is_ragged_over(kernel.axes[axis], var.dims[d - 1].axis);
 }
 
 bool may_be_outside(const Kernel &kernel, const Var &var, size_t d, const std::vector<Coordinate> &coords) {

@@ -364,7 +364,7 @@ private:
         // Rows of a ragged axis together make its total: `over` adds nothing.
         bool is_over = false;
         for (AxisId other : e.reduced.list())
-          is_over |= kernel_.axes[other].over == axis && kernel_.axes[other].ragged != kNone;
+          is_over |= is_ragged_over(kernel_.axes[other], axis);
         if (is_over)
           continue;
         const bool all_rows = a.ragged != kNone && e.reduced.contains(a.over);
