@@ -103,6 +103,7 @@ public:
     std::set<std::string, std::less<>> mentioned = unit_.body->identifiers;
     if (unit_.functions != nullptr)
       mentioned.insert(unit_.functions->identifiers.begin(), unit_.functions->identifiers.end());
+    find_derivatives(mentioned);
     for (size_t i = 0; i < unit_.variants->size(); ++i)
       add_variant(static_cast<int>(i), mentioned);
   }
@@ -119,7 +120,8 @@ private:
     add("using real = " + std::string(spelling(unit_.names[static_cast<size_t>(index)].real)) + ";\n");
     for (const auto &[name, type] : variant.types)
       add("using " + name + " = " + std::string(spelling(type)) + ";\n");
-    add_derivatives_of_the_library(mentioned);
+    if (mentioned.contains("derivative"))
+      add_derivatives(derivatives_, mentioned);
     const std::string library = library_text(mentioned);
     add(library);
     for (const Companions &companions : companions_of(library, unit_.axes.size()))
@@ -137,17 +139,17 @@ private:
         add("#undef " + param.name + "\n");
   }
 
-  // What `derivative(f, v)` calls, but for functions of the spec's own: those of the library would be wrong for them.
-  void add_derivatives_of_the_library(std::set<std::string, std::less<>> &mentioned) const {
-    if (mentioned.contains("derivative")) {
-      std::set<std::string, std::less<>> known;
-      for (const LibraryFunction &derivative : library_derivatives())
-        known.insert(derivative.name);
-      add_derivatives(known, mentioned);
-    }
+  // Those of functions of the spec's own would be wrong, though the library may have some by their names.
+  void find_derivatives(std::set<std::string, std::less<>> &mentioned) {
+    std::set<std::string, std::less<>> own;
     if (unit_.functions != nullptr)
-      for (const Definition &own : definitions_in(unit_.functions->text()))
-        std::erase_if(mentioned, [&](const std::string &name) { return name.starts_with(own.name + "_derivative"); });
+      for (const Definition &function : definitions_in(unit_.functions->text()))
+        own.insert(function.name);
+    for (const LibraryFunction &derivative : library_derivatives())
+      if (own.contains(derivative.name.substr(0, derivative.name.find("_derivative"))))
+        mentioned.erase(derivative.name);
+      else
+        derivatives_.insert(derivative.name);
   }
 
   // A name of a function is a macro: the token stays where it stands, and functions and templates alike go by it.
@@ -244,6 +246,7 @@ private:
   Unit &unit_;
   const bool needed_alone_;
   const std::vector<Span> &real_locals_;
+  std::set<std::string, std::less<>> derivatives_; // that the library has for this spec
 };
 
 } // namespace
