@@ -127,6 +127,7 @@ struct Cells {
     flags[cell] |= f;
     if (!is_floating(element)) {
       magnitude[cell] += std::fabs(as_number(v));
+      unrounded[cell] += as_number(v);
       return;
     }
     if (indexed() || extreme()) {
