@@ -15,18 +15,18 @@ using Kind = SignatureParameter::Kind;
 
 // What the template has for itself: a name of the spec's steps aside.
 const std::set<std::string> &template_names() {
-  static const std::set<std::string> names = {"Array",      "Call",      "Device",
-                                              "ScalarType", "Shape",     "Tensor",
-                                              "Workspace",  "joined",    "keep_apart",
-                                              "check",      "choose",    "cuda",
-                                              "device",     "fail",      "function",
-                                              "kFunctions", "kTypes",    "name_of",
-                                              "new_array",  "openmp",    "run",
-                                              "stream",     "type_of",   "wanted",
-                                              "whole",      "memory",    "ceil_div",
-                                              "floor_div",  "floor_mod", "guard",
-                                              "call",       "torch",     "aoti_torch_device_type_cuda",
-                                              "LargeMemory"};
+  static const std::set<std::string> names = {"Array",       "Call",      "Device",
+                                              "ScalarType",  "Shape",     "Tensor",
+                                              "Workspace",   "joined",    "keep_apart",
+                                              "check",       "choose",    "cuda",
+                                              "device",      "fail",      "function",
+                                              "kFunctions",  "kTypes",    "name_of",
+                                              "new_array",   "openmp",    "run",
+                                              "stream",      "type_of",   "wanted",
+                                              "whole",       "memory",    "ceil_div",
+                                              "floor_div",   "floor_mod", "guard",
+                                              "call",        "torch",     "aoti_torch_device_type_cuda",
+                                              "LargeMemory", "dtype_of",  "array_of_torch"};
   return names;
 }
 

@@ -134,28 +134,35 @@ class LargeMemory {
 };
 #endif
 
-Tensor new_array(const Device& device, const char* type, Shape shape,
-                 [[maybe_unused]] bool of_torch = false) {
-  const int32_t dtype = torch::stable::detail::to<int32_t>(torch::stable::detail::from(type_of(type)));
-  double bytes = double(aoti_torch_dtype_element_size(dtype));
+int32_t dtype_of(const char* type) {
+  return torch::stable::detail::to<int32_t>(torch::stable::detail::from(type_of(type)));
+}
+
+// From torch's allocator.
+Tensor array_of_torch(const Device& device, const char* type, const Shape& shape, const Shape& strides) {
+  AtenTensorHandle handle;
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(int64_t(shape.size()), shape.data(), strides.data(),
+                                                         dtype_of(type), device.type, device.index, &handle));
+  return Tensor(handle);
+}
+
+Tensor new_array(const Device& device, const char* type, Shape shape) {
   Shape strides(shape.size());
   int64_t stride = 1;
   for (size_t i = shape.size(); i-- > 0; stride *= std::max<int64_t>(shape[i], 1)) {
     shape[i] = std::max<int64_t>(shape[i], 0);  // the C function says what is wrong
     strides[i] = stride;
-    bytes *= double(shape[i]);
   }
 #if defined(__linux__)
-  if (!of_torch && device.type == aoti_torch_device_type_cpu() && LargeMemory::serves(bytes))
+  double bytes = double(aoti_torch_dtype_element_size(dtype_of(type)));
+  for (int64_t size : shape) bytes *= double(size);
+  if (device.type == aoti_torch_device_type_cpu() && LargeMemory::serves(bytes))
     if (const LargeMemory::Block block = LargeMemory::of_library().take(size_t(bytes)); block.data != nullptr)
       return torch::stable::from_blob(
           block.data, shape, strides, torch::stable::Device(torch::headeronly::DeviceType::CPU),
           type_of(type), [block](void*) { LargeMemory::of_library().keep(block); });
 #endif
-  AtenTensorHandle handle;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(int64_t(shape.size()), shape.data(), strides.data(),
-                                                         dtype, device.type, device.index, &handle));
-  return Tensor(handle);
+  return array_of_torch(device, type, shape, strides);
 }
 
 [[maybe_unused]] Shape joined(Shape shape, const Shape& rest, const Shape& behind) {
@@ -324,7 +331,7 @@ struct Workspace {
   Workspace(const Device& device, int64_t needed) : bytes(needed) {
     if (needed < 0) check(int(-needed));
     if (needed == 0) return;
-    tensor = new_array(device, "u8", {needed}, true);
+    tensor = array_of_torch(device, "u8", {needed}, {1});
     data = tensor->data_ptr();
   }
   std::optional<Tensor> tensor;
