@@ -105,7 +105,7 @@ def notices(kgen, spec, choice, fault):
             return f"{spec}: {wrong[:2000]}"
         (openmp,) = pathlib.Path(folder).glob("*_openmp.cpp")
         text = openmp.read_text()
-        end = text.rindex("  return 0;\n")
+        end = [found.start() for found in re.finditer(r"^  return (0|memory\.status);$", text, re.M)][-1]
         openmp.write_text(text[:end] + fault + "\n" + text[end:])
         wrong = compiled(next(pathlib.Path(folder).glob("*_selfcheck.cpp")), folder)
         if wrong:

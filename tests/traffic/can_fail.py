@@ -17,11 +17,13 @@ from traffic import cannot_run  # noqa: E402
 
 FAMILY, KERNEL, FUNCTION = "loss", "mse_loss", "mse_loss_f32_f32"
 
+CALL = r"^(  if \(memory.status == 0\) )(mse_loss<.*>\(.*\);)$"
+
 # What is changed in the file, and what must be said of it; the first one changes nothing.
 FAULTS = {
     "nothing": (r"\A", "", None),
-    "double_read": (r"^(  mse_loss<.*>\(.*\);)$", r"\1\n\1", "times its floor, may move"),
-    "no_work": (r"^  mse_loss<.*>\(.*\);$", "", "which cannot be"),
+    "double_read": (CALL, r"\1{ \2 \2 }", "times its floor, may move"),
+    "no_work": (CALL, "", "which cannot be"),
     "wrong_statement": (r"must move: 8 \* N read", "must move: 4 * N read", "bytes read and written, its arrays have"),
     "no_statement": (r"^// Bytes that .*\n", "", "says no bytes"),
 }
