@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 87
+#define KGEN_OPENMP_REVISION 88
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -522,6 +522,14 @@ inline bool has_duplicates(const T* table, int64_t count) {
   return false;
 }
 
+inline int64_t thread_number() {
+#if defined(_OPENMP)
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
+
 inline int64_t thread_count() {
 #if defined(_OPENMP)
   return omp_get_max_threads();
@@ -555,6 +563,11 @@ inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
 struct Workspace {
   int64_t bytes = 0, thread_bytes = 0, most_threads = 1;
 };
+
+// What this thread of a team has of its own.
+inline char* memory_of_thread(const Workspace& space, char* workspace) {
+  return workspace + space.bytes + thread_number() * space.thread_bytes;
+}
 
 // With those before its first line, for memory may begin anywhere.
 inline int64_t bytes_of(const Workspace& space, int64_t threads) {
@@ -974,19 +987,6 @@ inline void atomic_add_f16(uint16_t* place, float value) {
   while (!__atomic_compare_exchange_n(place, &old, to_f16(from_f16(old) + value), true, __ATOMIC_RELAXED,
                                       __ATOMIC_RELAXED)) {
   }
-}
-
-inline int64_t thread_number() {
-#if defined(_OPENMP)
-  return omp_get_thread_num();
-#else
-  return 0;
-#endif
-}
-
-// What this thread of a team has of its own.
-inline char* memory_of_thread(const Workspace& space, char* workspace) {
-  return workspace + space.bytes + thread_number() * space.thread_bytes;
 }
 
 // The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most

@@ -125,11 +125,6 @@ inline int64_t thread_count() {
   return 1;
 #endif
 }
-//@ memory_of_thread: Workspace thread_number
-// What this thread of a team has of its own.
-inline char* memory_of_thread(const Workspace& space, char* workspace) {
-  return workspace + space.bytes + thread_number() * space.thread_bytes;
-}
 //@ columns_of: smaller larger
 // The columns that a thread takes at once, where each keeps so many bytes in the cache: whole lines, at most
 // `most`.

@@ -24,6 +24,11 @@ inline int64_t workers_for(std::initializer_list<int64_t> pieces) {
 struct Workspace {
   int64_t bytes = 0, thread_bytes = 0, most_threads = 1;
 };
+//@ memory_of_thread: Workspace thread_number
+// What this thread of a team has of its own.
+inline char* memory_of_thread(const Workspace& space, char* workspace) {
+  return workspace + space.bytes + thread_number() * space.thread_bytes;
+}
 //@ bytes_of: Workspace reserve
 // With those before its first line, for memory may begin anywhere.
 inline int64_t bytes_of(const Workspace& space, int64_t threads) {
