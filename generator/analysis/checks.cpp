@@ -93,15 +93,13 @@ private:
           look(*size, true);
   }
 
-  // `in_steps`: it matters only if there are steps.
   void divisor(const Size &size, bool in_steps) {
     if (!divided_.insert(to_string(size)).second)
       return;
     Check &check = add(Check::Kind::relation, to_string(size), to_string(size) + " must not be 0, for it divides");
     check.condition = Size::make(Size::Op::not_equal, {size, Size::integer(0)});
-    for (const GridDim &dim : kernel_.grid)
-      if (in_steps && context_.sizes_only(dim.size) && !dim.size.is_integer())
-        check.condition = unless_empty(dim.size, check.condition);
+    if (in_steps)
+      check.condition = context_.unless_no_steps(check.condition);
   }
 
   // An axis of `equals`, or one whose every extent is `X=e`.

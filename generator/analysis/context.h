@@ -53,6 +53,8 @@ struct Context {
   uint64_t parallel_steps() const;
   // Is this size settled by size arguments alone, so that a launcher can test it without a table?
   bool sizes_only(const Size &size) const;
+  // The condition matters only if there are steps.
+  Size unless_no_steps(Size condition) const;
   std::vector<TableId> tables_of(const Size &size) const;
   // Are all of these tables readable by every launcher?
   bool on_host(const std::vector<TableId> &tables) const;
@@ -88,7 +90,6 @@ inline Size unless_empty(const Var &var, Size condition) {
       condition = unless_empty(dim->extent, condition);
   return condition;
 }
-
 // Each judges one thing for all operands.
 void judge_bounds(Context &context);
 void judge_disjoint(Context &context);

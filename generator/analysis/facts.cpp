@@ -26,6 +26,7 @@ void mark_safe(Kernel &kernel, const Facts &facts) {
 
 Facts analyze(Kernel &kernel, Diagnostics &diags) {
   using namespace analysis;
+  kernel.window_limits.clear();
   Context context(kernel, diags);
   find_int_counters(kernel);
   find_bounds(kernel);

@@ -49,6 +49,13 @@ bool Context::sizes_only(const Size &size) const {
   });
 }
 
+Size Context::unless_no_steps(Size condition) const {
+  for (const GridDim &dim : kernel.grid)
+    if (!dim.size.is_integer() && sizes_only(dim.size))
+      condition = unless_empty(dim.size, condition);
+  return condition;
+}
+
 std::vector<TableId> Context::tables_of(const Size &size) const {
   std::vector<TableId> out;
   any_node(size, [&](const Size &node) {
@@ -200,6 +207,10 @@ private:
       Check check;
       check.kind = Check::Kind::window;
       check.condition = unless_empty(context_.var(var_), condition);
+      if (simple && !context_.tables_of(dim_.start).empty()) {
+        check.condition = context_.unless_no_steps(check.condition);
+        context_.kernel.window_limits.push_back({var_, check.condition});
+      }
       check.loops = list_of(steps_of(kernel_, check.condition));
       check.tables = context_.tables_of(check.condition);
       check.var = var_;

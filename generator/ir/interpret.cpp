@@ -65,6 +65,7 @@ void Run::run_steps() {
   note_plain(kernel_.statements);
   check_requirements();
   enumerate_steps();
+  check_window_limits();
   step_ = step_count_;
   for (size_t v = 0; v < kernel_.vars.size(); ++v)
     if (kernel_.vars[v].kind == Var::Kind::input || kernel_.vars[v].kind == Var::Kind::output)

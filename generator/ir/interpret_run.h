@@ -88,6 +88,7 @@ private:
   bool is_missing(const CompiledDim &dim) const;
   void note_no_window(OutputRuns &runs, size_t step);
   void check_window(const Var &var, const Dim &dim, const DimState &state);
+  void check_window_limits();
   std::string step_text() const;
 
   // memory

@@ -213,6 +213,14 @@ void Run::check_window(const Var &var, const Dim &dim, const DimState &state) {
        var.place, Fault::outside, id);
 }
 
+// What a declared range lets a table say is judged by the sizes, whatever its entries are.
+void Run::check_window_limits() {
+  for (const WindowLimit &limit : kernel_.window_limits)
+    if (sizes_.evaluate(limit.condition) == 0)
+      fail("the declared range lets a window of `" + kernel_.vars[limit.var].name + "` lie outside for these sizes",
+           kernel_.vars[limit.var].place, Fault::outside, limit.var);
+}
+
 // Which positions exist. Where all windows of an axis end alike, no expression needs to be asked.
 void Run::settle_ranges() {
   uncommon_ = 0;

@@ -296,6 +296,12 @@ struct Requirement {
   Place place;
 };
 
+// Which sizes keep a window inside its array, whatever entries a table has that keeps to its declared range.
+struct WindowLimit {
+  VarId var;
+  Size condition;
+};
+
 struct Kernel {
   std::string name;   // of the kernel
   std::string suffix; // of the variant
@@ -310,6 +316,7 @@ struct Kernel {
   std::map<std::string, int64_t> fixed_axes; // specialised: the launcher checks that the argument is this
   std::vector<Expr> exprs;
   std::vector<Requirement> requirements;
+  std::vector<WindowLimit> window_limits; // found by the analysis
   std::vector<Stmt> statements;
   std::vector<ScheduleEntry> schedule;
   std::vector<Pin> pins;                    // of the plan's numbers
