@@ -10,10 +10,12 @@
 // Each element, by named axes:
 //   real low = at(x, P = 0);
 //   real high = at(x, P = 1);
-//   at(d_x, P = 0) = sine * at(d_y, P = 1) + cosine * at(d_y, P = 0);
-//   at(d_x, P = 1) = cosine * at(d_y, P = 1) - sine * at(d_y, P = 0);
-//   d_cosine = dot(high, at(d_y, P = 1), B, H) + dot(low, at(d_y, P = 0), B, H);
-//   d_sine = dot(low, at(d_y, P = 1), B, H) - dot(high, at(d_y, P = 0), B, H);
+//   real d_y_0 = at(d_y, P = 0);
+//   real d_y_1 = at(d_y, P = 1);
+//   at(d_x, P = 0) = d_y_1 * sine + d_y_0 * cosine;
+//   at(d_x, P = 1) = d_y_1 * cosine - d_y_0 * sine;
+//   d_cosine = dot(d_y_1, high, B, H) + dot(d_y_0, low, B, H);
+//   d_sine = dot(d_y_1, low, B, H) - dot(d_y_0, high, B, H);
 //
 // Arrays: dense and row-major, the last index is the fastest. Each lies at a multiple of its element's size,
 //   which is checked. bf16 and f16 are uint16_t.

@@ -28,10 +28,10 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
   const bool writes = column < items && threadIdx.y == 0;
   const Index s = Index(item / R);
   const Index r = Index(item % R);
-  float sum_high_d_y_own = 0.0f;
-  float sum_low_d_y_own = 0.0f;
-  float sum_low_d_y_along_b_h_own = 0.0f;
-  float sum_high_d_y_along_b_h_own = 0.0f;
+  float sum_d_y_1_high_own = 0.0f;
+  float sum_d_y_0_low_own = 0.0f;
+  float sum_d_y_1_low_own = 0.0f;
+  float sum_d_y_0_high_own = 0.0f;
   if (column < items) {
 #pragma unroll 4
     for (Index point = Index(threadIdx.y); point < B * H; point += Index(blockDim.y)) {
@@ -39,24 +39,24 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
       const Index h = Index(point % H);
       const float low = to_value<T>(x[((b * S + s) * H + h) * 2 * R + r]);
       const float high = to_value<T>(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
+      const float d_y_0 = to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
+      const float d_y_1 = to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
       d_x[((b * S + s) * H + h) * 2 * R + r] =
-          to_stored<T>(sine[s * R + r] * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]) +
-                       cosine[s * R + r] * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]));
+          to_stored<T>(d_y_1 * sine[s * R + r] + d_y_0 * cosine[s * R + r]);
       d_x[(((b * S + s) * H + h) * 2 + 1) * R + r] =
-          to_stored<T>(cosine[s * R + r] * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]) -
-                       sine[s * R + r] * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]));
-      sum_high_d_y_own += high * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-      sum_low_d_y_own += low * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
-      sum_low_d_y_along_b_h_own += low * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-      sum_high_d_y_along_b_h_own += high * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
+          to_stored<T>(d_y_1 * cosine[s * R + r] - d_y_0 * sine[s * R + r]);
+      sum_d_y_1_high_own += d_y_1 * high;
+      sum_d_y_0_low_own += d_y_0 * low;
+      sum_d_y_1_low_own += d_y_1 * low;
+      sum_d_y_0_high_own += d_y_0 * high;
     }
   }
-  float sum_high_d_y = column_fold(sum_high_d_y_own, Plus());
-  float sum_low_d_y = column_fold(sum_low_d_y_own, Plus());
-  float sum_low_d_y_along_b_h = column_fold(sum_low_d_y_along_b_h_own, Plus());
-  float sum_high_d_y_along_b_h = column_fold(sum_high_d_y_along_b_h_own, Plus());
-  if (writes) d_cosine[s * R + r] = sum_high_d_y + sum_low_d_y;
-  if (writes) d_sine[s * R + r] = sum_low_d_y_along_b_h - sum_high_d_y_along_b_h;
+  float sum_d_y_1_high = column_fold(sum_d_y_1_high_own, Plus());
+  float sum_d_y_0_low = column_fold(sum_d_y_0_low_own, Plus());
+  float sum_d_y_1_low = column_fold(sum_d_y_1_low_own, Plus());
+  float sum_d_y_0_high = column_fold(sum_d_y_0_high_own, Plus());
+  if (writes) d_cosine[s * R + r] = sum_d_y_1_high + sum_d_y_0_low;
+  if (writes) d_sine[s * R + r] = sum_d_y_1_low - sum_d_y_0_high;
 }
 
 template <class Index, class T>
@@ -98,18 +98,18 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
         high[b * H + h] = to_value<T>(x[(((b * S + s) * H + h) * 2 + 1) * R + r]);
       }
       if (d_x != nullptr) {
+        const float d_y_0 = to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
+        const float d_y_1 = to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
         d_x[((b * S + s) * H + h) * 2 * R + r] =
-            to_stored<T>(sine[s * R + r] * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]) +
-                         cosine[s * R + r] * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]));
+            to_stored<T>(d_y_1 * sine[s * R + r] + d_y_0 * cosine[s * R + r]);
         d_x[(((b * S + s) * H + h) * 2 + 1) * R + r] =
-            to_stored<T>(cosine[s * R + r] * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]) -
-                         sine[s * R + r] * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]));
+            to_stored<T>(d_y_1 * cosine[s * R + r] - d_y_0 * sine[s * R + r]);
       }
     }
     __syncthreads();
     if (d_cosine != nullptr) {
-      float sum_high_d_y_own = 0.0f;
-      float sum_low_d_y_own = 0.0f;
+      float sum_d_y_1_high_own = 0.0f;
+      float sum_d_y_0_low_own = 0.0f;
       const Index groups = Index((H + 3) / 4);
       for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
         const Index b = Index(point / groups);
@@ -121,22 +121,20 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const Index h = h_first + (i < remaining ? i : remaining - 1);
-          if (i < remaining) {
-            sum_high_d_y_own += high_pack[i] * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-          }
-          if (i < remaining) {
-            sum_low_d_y_own += low_pack[i] * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
-          }
+          const float d_y_1 = to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
+          if (i < remaining) sum_d_y_1_high_own += d_y_1 * high_pack[i];
+          const float d_y_0 = to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
+          if (i < remaining) sum_d_y_0_low_own += d_y_0 * low_pack[i];
         }
       }
-      float sum_high_d_y = block_fold(sum_high_d_y_own, Plus());
-      float sum_low_d_y = block_fold(sum_low_d_y_own, Plus());
+      float sum_d_y_1_high = block_fold(sum_d_y_1_high_own, Plus());
+      float sum_d_y_0_low = block_fold(sum_d_y_0_low_own, Plus());
       __syncthreads();
-      if (threadIdx.x == 0) d_cosine[s * R + r] = sum_high_d_y + sum_low_d_y;
+      if (threadIdx.x == 0) d_cosine[s * R + r] = sum_d_y_1_high + sum_d_y_0_low;
     }
     if (d_sine != nullptr) {
-      float sum_low_d_y_along_b_h_own = 0.0f;
-      float sum_high_d_y_along_b_h_own = 0.0f;
+      float sum_d_y_1_low_own = 0.0f;
+      float sum_d_y_0_high_own = 0.0f;
       const Index groups = Index((H + 3) / 4);
       for (Index point = Index(threadIdx.x); point < B * groups; point += Index(blockDim.x)) {
         const Index b = Index(point / groups);
@@ -148,19 +146,16 @@ __global__ void __launch_bounds__(512, kLeastBlocks<float>)
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
           const Index h = h_first + (i < remaining ? i : remaining - 1);
-          if (i < remaining) {
-            sum_low_d_y_along_b_h_own +=
-                low_pack[i] * to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
-          }
-          if (i < remaining) {
-            sum_high_d_y_along_b_h_own += high_pack[i] * to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
-          }
+          const float d_y_1 = to_value<T>(d_y[(((b * S + s) * H + h) * 2 + 1) * R + r]);
+          if (i < remaining) sum_d_y_1_low_own += d_y_1 * low_pack[i];
+          const float d_y_0 = to_value<T>(d_y[((b * S + s) * H + h) * 2 * R + r]);
+          if (i < remaining) sum_d_y_0_high_own += d_y_0 * high_pack[i];
         }
       }
-      float sum_low_d_y_along_b_h = block_fold(sum_low_d_y_along_b_h_own, Plus());
-      float sum_high_d_y_along_b_h = block_fold(sum_high_d_y_along_b_h_own, Plus());
+      float sum_d_y_1_low = block_fold(sum_d_y_1_low_own, Plus());
+      float sum_d_y_0_high = block_fold(sum_d_y_0_high_own, Plus());
       __syncthreads();
-      if (threadIdx.x == 0) d_sine[s * R + r] = sum_low_d_y_along_b_h - sum_high_d_y_along_b_h;
+      if (threadIdx.x == 0) d_sine[s * R + r] = sum_d_y_1_low - sum_d_y_0_high;
     }
   }
 }

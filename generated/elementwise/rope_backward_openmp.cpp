@@ -6,8 +6,7 @@
 //   B_shares.
 // Phase 2: threads share S, R, neighbours along R, where there are several B_shares.
 // Phase 3: threads share S, R, neighbours along R, unless there are several B_shares.
-// Through the workspace: sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part,
-//   sum_high_d_y_along_b_h_part.
+// Through the workspace: sum_d_y_1_high_part, sum_d_y_0_low_part, sum_d_y_1_low_part, sum_d_y_0_high_part.
 // Bytes that rope_backward_f32 must move: 16 * R * H * S * B + 8 * R * S read, 8 * R * H * S * B + 8 * R * S
 //   written.
 // Operations: 5 * R * H * S * B + R * S of add; R * H * S * B + R * S of sub; 8 * R * H * S * B of mul.
@@ -56,14 +55,14 @@ using namespace kgen_openmp::KGEN_SET;
 
 // Where the intermediates lie in the workspace.
 struct RopeBackwardWorkspace : Workspace {
-  int64_t sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part, sum_high_d_y_along_b_h_part;
+  int64_t sum_d_y_1_high_part, sum_d_y_0_low_part, sum_d_y_1_low_part, sum_d_y_0_high_part;
   explicit RopeBackwardWorkspace(int64_t B, int64_t S, int64_t R) {
     const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
                                                ceil_div(B, larger(256, floor_div(65536, larger(1, R))))));
-    sum_high_d_y_part = reserve(bytes, B_shares * S * R, 4);
-    sum_low_d_y_part = reserve(bytes, B_shares * S * R, 4);
-    sum_low_d_y_along_b_h_part = reserve(bytes, B_shares * S * R, 4);
-    sum_high_d_y_along_b_h_part = reserve(bytes, B_shares * S * R, 4);
+    sum_d_y_1_high_part = reserve(bytes, B_shares * S * R, 4);
+    sum_d_y_0_low_part = reserve(bytes, B_shares * S * R, 4);
+    sum_d_y_1_low_part = reserve(bytes, B_shares * S * R, 4);
+    sum_d_y_0_high_part = reserve(bytes, B_shares * S * R, 4);
   }
 };
 
@@ -73,12 +72,10 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
                    const RopeBackwardWorkspace& space, char* workspace) {
   const int64_t B_shares = larger(1, smaller(ceil_div(1024, larger(1, S * ceil_div(R, 64))),
                                              ceil_div(B, larger(256, floor_div(65536, larger(1, R))))));
-  float* const sum_high_d_y_part = reinterpret_cast<float*>(workspace + space.sum_high_d_y_part);
-  float* const sum_low_d_y_part = reinterpret_cast<float*>(workspace + space.sum_low_d_y_part);
-  float* const sum_low_d_y_along_b_h_part =
-      reinterpret_cast<float*>(workspace + space.sum_low_d_y_along_b_h_part);
-  float* const sum_high_d_y_along_b_h_part =
-      reinterpret_cast<float*>(workspace + space.sum_high_d_y_along_b_h_part);
+  float* const sum_d_y_1_high_part = reinterpret_cast<float*>(workspace + space.sum_d_y_1_high_part);
+  float* const sum_d_y_0_low_part = reinterpret_cast<float*>(workspace + space.sum_d_y_0_low_part);
+  float* const sum_d_y_1_low_part = reinterpret_cast<float*>(workspace + space.sum_d_y_1_low_part);
+  float* const sum_d_y_0_high_part = reinterpret_cast<float*>(workspace + space.sum_d_y_0_high_part);
   if (B_shares > 1) {
     // Long folds and scans are cut in shares, so that several threads work on each.
     const int64_t r_part = share_of<2048>(R, B_shares * S);
@@ -88,150 +85,135 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
         for (int64_t s = 0; s < S; ++s) {
           for (int64_t r_first = 0; r_first < R; r_first += r_part) {
             const int64_t r_end = smaller(r_first + r_part, R);
-            alignas(64) float sum_high_d_y[2048];
-            alignas(64) float sum_low_d_y[2048];
-            alignas(64) float sum_low_d_y_along_b_h[2048];
-            alignas(64) float sum_high_d_y_along_b_h[2048];
+            alignas(64) float sum_d_y_1_high[2048];
+            alignas(64) float sum_d_y_0_low[2048];
+            alignas(64) float sum_d_y_1_low[2048];
+            alignas(64) float sum_d_y_0_high[2048];
             for_lanes<kLanes32>(r_first, r_end,
-                                [=, &sum_high_d_y, &sum_low_d_y, &sum_low_d_y_along_b_h,
-                                 &sum_high_d_y_along_b_h](int64_t r, auto active) IN_SET {
-                                  store(&sum_high_d_y[r - r_first], active, 0.0f);
-                                  store(&sum_low_d_y[r - r_first], active, 0.0f);
-                                  store(&sum_low_d_y_along_b_h[r - r_first], active, 0.0f);
-                                  store(&sum_high_d_y_along_b_h[r - r_first], active, 0.0f);
+                                [=, &sum_d_y_1_high, &sum_d_y_0_low, &sum_d_y_1_low, &sum_d_y_0_high](
+                                    int64_t r, auto active) IN_SET {
+                                  store(&sum_d_y_1_high[r - r_first], active, 0.0f);
+                                  store(&sum_d_y_0_low[r - r_first], active, 0.0f);
+                                  store(&sum_d_y_1_low[r - r_first], active, 0.0f);
+                                  store(&sum_d_y_0_high[r - r_first], active, 0.0f);
                                 });
             const int64_t b_begin = b_share * B / B_shares, b_end = (b_share + 1) * B / B_shares;
             for (int64_t b_first = b_begin; b_first < b_end; b_first += 512) {
               const int64_t b_part_end = smaller(b_first + 512, b_end);
-              alignas(64) float sum_high_d_y_in_block_per_s_r[2048];
-              alignas(64) float sum_low_d_y_in_block_per_s_r[2048];
-              alignas(64) float sum_low_d_y_along_b_h_in_block_per_s_r[2048];
-              alignas(64) float sum_high_d_y_along_b_h_in_block_per_s_r[2048];
+              alignas(64) float sum_d_y_1_high_in_block_per_s_r[2048];
+              alignas(64) float sum_d_y_0_low_in_block_per_s_r[2048];
+              alignas(64) float sum_d_y_1_low_in_block_per_s_r[2048];
+              alignas(64) float sum_d_y_0_high_in_block_per_s_r[2048];
               for_lanes<kLanes32>(r_first, r_end,
-                                  [=, &sum_high_d_y_in_block_per_s_r, &sum_low_d_y_in_block_per_s_r,
-                                   &sum_low_d_y_along_b_h_in_block_per_s_r,
-                                   &sum_high_d_y_along_b_h_in_block_per_s_r](int64_t r, auto active) IN_SET {
-                                    store(&sum_high_d_y_in_block_per_s_r[r - r_first], active, 0.0f);
-                                    store(&sum_low_d_y_in_block_per_s_r[r - r_first], active, 0.0f);
-                                    store(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active, 0.0f);
-                                    store(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active,
-                                          0.0f);
+                                  [=, &sum_d_y_1_high_in_block_per_s_r, &sum_d_y_0_low_in_block_per_s_r,
+                                   &sum_d_y_1_low_in_block_per_s_r,
+                                   &sum_d_y_0_high_in_block_per_s_r](int64_t r, auto active) IN_SET {
+                                    store(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active, 0.0f);
+                                    store(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active, 0.0f);
+                                    store(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active, 0.0f);
+                                    store(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active, 0.0f);
                                   });
               for (int64_t b = b_first; b < b_part_end; ++b) {
                 for (int64_t h_first = 0; h_first < H; h_first += 512) {
                   const int64_t h_end = smaller(h_first + 512, H);
-                  alignas(64) float sum_high_d_y_in_block[2048];
-                  alignas(64) float sum_low_d_y_in_block[2048];
-                  alignas(64) float sum_low_d_y_along_b_h_in_block[2048];
-                  alignas(64) float sum_high_d_y_along_b_h_in_block[2048];
+                  alignas(64) float sum_d_y_1_high_in_block[2048];
+                  alignas(64) float sum_d_y_0_low_in_block[2048];
+                  alignas(64) float sum_d_y_1_low_in_block[2048];
+                  alignas(64) float sum_d_y_0_high_in_block[2048];
                   for_lanes<kLanes32>(
                       r_first, r_end,
-                      [=, &sum_high_d_y_in_block, &sum_low_d_y_in_block, &sum_low_d_y_along_b_h_in_block,
-                       &sum_high_d_y_along_b_h_in_block](int64_t r, auto active) IN_SET {
-                        store(&sum_high_d_y_in_block[r - r_first], active, 0.0f);
-                        store(&sum_low_d_y_in_block[r - r_first], active, 0.0f);
-                        store(&sum_low_d_y_along_b_h_in_block[r - r_first], active, 0.0f);
-                        store(&sum_high_d_y_along_b_h_in_block[r - r_first], active, 0.0f);
+                      [=, &sum_d_y_1_high_in_block, &sum_d_y_0_low_in_block, &sum_d_y_1_low_in_block,
+                       &sum_d_y_0_high_in_block](int64_t r, auto active) IN_SET {
+                        store(&sum_d_y_1_high_in_block[r - r_first], active, 0.0f);
+                        store(&sum_d_y_0_low_in_block[r - r_first], active, 0.0f);
+                        store(&sum_d_y_1_low_in_block[r - r_first], active, 0.0f);
+                        store(&sum_d_y_0_high_in_block[r - r_first], active, 0.0f);
                       });
                   for (int64_t h = h_first; h < h_end; ++h) {
                     // One pass along r: fills d_x.
                     for_lanes<kLanes32>(
                         r_first, r_end,
-                        [=, &sum_high_d_y_in_block, &sum_low_d_y_in_block, &sum_low_d_y_along_b_h_in_block,
-                         &sum_high_d_y_along_b_h_in_block](int64_t r, auto active) IN_SET {
+                        [=, &sum_d_y_1_high_in_block, &sum_d_y_0_low_in_block, &sum_d_y_1_low_in_block,
+                         &sum_d_y_0_high_in_block](int64_t r, auto active) IN_SET {
                           const auto low =
                               to_value<T>(load_once(&x[((b * S + s) * H + h) * 2 * R + r], active));
                           const auto high =
                               to_value<T>(load_once(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                          const auto d_y_0 =
+                              to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
+                          const auto d_y_1 =
+                              to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
                           const auto cosine_here = load_once(&cosine[s * R + r], active);
                           const auto sine_here = load_once(&sine[s * R + r], active);
                           store(&d_x[((b * S + s) * H + h) * 2 * R + r], active,
-                                to_stored<T>(
-                                    sine_here * to_value<T>(load(
-                                                    &d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)) +
-                                    cosine_here *
-                                        to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active))));
+                                to_stored<T>(d_y_1 * sine_here + d_y_0 * cosine_here));
+                          store(&d_x[(((b * S + s) * H + h) * 2 + 1) * R + r], active,
+                                to_stored<T>(d_y_1 * cosine_here - d_y_0 * sine_here));
                           store(
-                              &d_x[(((b * S + s) * H + h) * 2 + 1) * R + r], active,
-                              to_stored<T>(
-                                  cosine_here * to_value<T>(load(
-                                                    &d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)) -
-                                  sine_here *
-                                      to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active))));
-                          store(&sum_high_d_y_in_block[r - r_first], active,
-                                multiply_add(
-                                    high,
-                                    to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)),
-                                    load(&sum_high_d_y_in_block[r - r_first], active)));
-                          store(&sum_low_d_y_in_block[r - r_first], active,
-                                multiply_add(
-                                    low, to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active)),
-                                    load(&sum_low_d_y_in_block[r - r_first], active)));
-                          store(&sum_low_d_y_along_b_h_in_block[r - r_first], active,
-                                multiply_add(
-                                    low,
-                                    to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)),
-                                    load(&sum_low_d_y_along_b_h_in_block[r - r_first], active)));
-                          store(&sum_high_d_y_along_b_h_in_block[r - r_first], active,
-                                multiply_add(
-                                    high, to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active)),
-                                    load(&sum_high_d_y_along_b_h_in_block[r - r_first], active)));
+                              &sum_d_y_1_high_in_block[r - r_first], active,
+                              multiply_add(d_y_1, high, load(&sum_d_y_1_high_in_block[r - r_first], active)));
+                          store(&sum_d_y_0_low_in_block[r - r_first], active,
+                                multiply_add(d_y_0, low, load(&sum_d_y_0_low_in_block[r - r_first], active)));
+                          store(&sum_d_y_1_low_in_block[r - r_first], active,
+                                multiply_add(d_y_1, low, load(&sum_d_y_1_low_in_block[r - r_first], active)));
+                          store(
+                              &sum_d_y_0_high_in_block[r - r_first], active,
+                              multiply_add(d_y_0, high, load(&sum_d_y_0_high_in_block[r - r_first], active)));
                         });
                   }
                   for_lanes<kLanes32>(
                       r_first, r_end,
-                      [=, &sum_high_d_y_in_block, &sum_high_d_y_in_block_per_s_r, &sum_low_d_y_in_block,
-                       &sum_low_d_y_in_block_per_s_r, &sum_low_d_y_along_b_h_in_block,
-                       &sum_low_d_y_along_b_h_in_block_per_s_r, &sum_high_d_y_along_b_h_in_block,
-                       &sum_high_d_y_along_b_h_in_block_per_s_r](int64_t r, auto active) IN_SET {
-                        store(&sum_high_d_y_in_block_per_s_r[r - r_first], active,
-                              load(&sum_high_d_y_in_block_per_s_r[r - r_first], active) +
-                                  load(&sum_high_d_y_in_block[r - r_first], active));
-                        store(&sum_low_d_y_in_block_per_s_r[r - r_first], active,
-                              load(&sum_low_d_y_in_block_per_s_r[r - r_first], active) +
-                                  load(&sum_low_d_y_in_block[r - r_first], active));
-                        store(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active,
-                              load(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active) +
-                                  load(&sum_low_d_y_along_b_h_in_block[r - r_first], active));
-                        store(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active,
-                              load(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active) +
-                                  load(&sum_high_d_y_along_b_h_in_block[r - r_first], active));
+                      [=, &sum_d_y_1_high_in_block, &sum_d_y_1_high_in_block_per_s_r, &sum_d_y_0_low_in_block,
+                       &sum_d_y_0_low_in_block_per_s_r, &sum_d_y_1_low_in_block,
+                       &sum_d_y_1_low_in_block_per_s_r, &sum_d_y_0_high_in_block,
+                       &sum_d_y_0_high_in_block_per_s_r](int64_t r, auto active) IN_SET {
+                        store(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active,
+                              load(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active) +
+                                  load(&sum_d_y_1_high_in_block[r - r_first], active));
+                        store(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active,
+                              load(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active) +
+                                  load(&sum_d_y_0_low_in_block[r - r_first], active));
+                        store(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active,
+                              load(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active) +
+                                  load(&sum_d_y_1_low_in_block[r - r_first], active));
+                        store(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active,
+                              load(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active) +
+                                  load(&sum_d_y_0_high_in_block[r - r_first], active));
                       });
                 }
               }
               for_lanes<kLanes32>(
                   r_first, r_end,
-                  [=, &sum_high_d_y_in_block_per_s_r, &sum_high_d_y, &sum_low_d_y_in_block_per_s_r,
-                   &sum_low_d_y, &sum_low_d_y_along_b_h_in_block_per_s_r, &sum_low_d_y_along_b_h,
-                   &sum_high_d_y_along_b_h_in_block_per_s_r, &sum_high_d_y_along_b_h](int64_t r, auto active)
-                      IN_SET {
-                        store(&sum_high_d_y[r - r_first], active,
-                              load(&sum_high_d_y[r - r_first], active) +
-                                  load(&sum_high_d_y_in_block_per_s_r[r - r_first], active));
-                        store(&sum_low_d_y[r - r_first], active,
-                              load(&sum_low_d_y[r - r_first], active) +
-                                  load(&sum_low_d_y_in_block_per_s_r[r - r_first], active));
-                        store(&sum_low_d_y_along_b_h[r - r_first], active,
-                              load(&sum_low_d_y_along_b_h[r - r_first], active) +
-                                  load(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active));
-                        store(&sum_high_d_y_along_b_h[r - r_first], active,
-                              load(&sum_high_d_y_along_b_h[r - r_first], active) +
-                                  load(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active));
-                      });
+                  [=, &sum_d_y_1_high_in_block_per_s_r, &sum_d_y_1_high, &sum_d_y_0_low_in_block_per_s_r,
+                   &sum_d_y_0_low, &sum_d_y_1_low_in_block_per_s_r, &sum_d_y_1_low,
+                   &sum_d_y_0_high_in_block_per_s_r, &sum_d_y_0_high](int64_t r, auto active) IN_SET {
+                    store(&sum_d_y_1_high[r - r_first], active,
+                          load(&sum_d_y_1_high[r - r_first], active) +
+                              load(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active));
+                    store(&sum_d_y_0_low[r - r_first], active,
+                          load(&sum_d_y_0_low[r - r_first], active) +
+                              load(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active));
+                    store(&sum_d_y_1_low[r - r_first], active,
+                          load(&sum_d_y_1_low[r - r_first], active) +
+                              load(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active));
+                    store(&sum_d_y_0_high[r - r_first], active,
+                          load(&sum_d_y_0_high[r - r_first], active) +
+                              load(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active));
+                  });
             }
-            // One pass along r: fills sum_high_d_y_part, sum_low_d_y_part, sum_low_d_y_along_b_h_part and
-            // sum_high_d_y_along_b_h_part.
+            // One pass along r: fills sum_d_y_1_high_part, sum_d_y_0_low_part, sum_d_y_1_low_part and
+            // sum_d_y_0_high_part.
             for_lanes<kLanes32>(r_first, r_end,
-                                [=, &sum_high_d_y, &sum_low_d_y, &sum_low_d_y_along_b_h,
-                                 &sum_high_d_y_along_b_h](int64_t r, auto active) IN_SET {
-                                  store(&sum_high_d_y_part[(b_share * S + s) * R + r], active,
-                                        load(&sum_high_d_y[r - r_first], active));
-                                  store(&sum_low_d_y_part[(b_share * S + s) * R + r], active,
-                                        load(&sum_low_d_y[r - r_first], active));
-                                  store(&sum_low_d_y_along_b_h_part[(b_share * S + s) * R + r], active,
-                                        load(&sum_low_d_y_along_b_h[r - r_first], active));
-                                  store(&sum_high_d_y_along_b_h_part[(b_share * S + s) * R + r], active,
-                                        load(&sum_high_d_y_along_b_h[r - r_first], active));
+                                [=, &sum_d_y_1_high, &sum_d_y_0_low, &sum_d_y_1_low, &sum_d_y_0_high](
+                                    int64_t r, auto active) IN_SET {
+                                  store(&sum_d_y_1_high_part[(b_share * S + s) * R + r], active,
+                                        load(&sum_d_y_1_high[r - r_first], active));
+                                  store(&sum_d_y_0_low_part[(b_share * S + s) * R + r], active,
+                                        load(&sum_d_y_0_low[r - r_first], active));
+                                  store(&sum_d_y_1_low_part[(b_share * S + s) * R + r], active,
+                                        load(&sum_d_y_1_low[r - r_first], active));
+                                  store(&sum_d_y_0_high_part[(b_share * S + s) * R + r], active,
+                                        load(&sum_d_y_0_high[r - r_first], active));
                                 });
           }
         }
@@ -243,21 +225,20 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
       for (int64_t s = 0; s < S; ++s) {
         for (int64_t r_first = 0; r_first < R; r_first += 256) {
           for_lanes<kLanes32>(r_first, smaller(r_first + 256, R), [=](int64_t r, auto active) IN_SET {
-            Lanes<float, kLanes32> sum_high_d_y = 0.0f;
-            Lanes<float, kLanes32> sum_low_d_y = 0.0f;
-            Lanes<float, kLanes32> sum_low_d_y_along_b_h = 0.0f;
-            Lanes<float, kLanes32> sum_high_d_y_along_b_h = 0.0f;
-            // Puts the shares together, in order: sum_high_d_y, sum_low_d_y, sum_low_d_y_along_b_h and
-            // sum_high_d_y_along_b_h.
+            Lanes<float, kLanes32> sum_d_y_1_high = 0.0f;
+            Lanes<float, kLanes32> sum_d_y_0_low = 0.0f;
+            Lanes<float, kLanes32> sum_d_y_1_low = 0.0f;
+            Lanes<float, kLanes32> sum_d_y_0_high = 0.0f;
+            // Puts the shares together, in order: sum_d_y_1_high, sum_d_y_0_low, sum_d_y_1_low and
+            // sum_d_y_0_high.
             for (int64_t b_share = 0; b_share < B_shares; ++b_share) {
-              sum_high_d_y += load(&sum_high_d_y_part[(b_share * S + s) * R + r], active);
-              sum_low_d_y += load(&sum_low_d_y_part[(b_share * S + s) * R + r], active);
-              sum_low_d_y_along_b_h += load(&sum_low_d_y_along_b_h_part[(b_share * S + s) * R + r], active);
-              sum_high_d_y_along_b_h += load(&sum_high_d_y_along_b_h_part[(b_share * S + s) * R + r], active);
+              sum_d_y_1_high += load(&sum_d_y_1_high_part[(b_share * S + s) * R + r], active);
+              sum_d_y_0_low += load(&sum_d_y_0_low_part[(b_share * S + s) * R + r], active);
+              sum_d_y_1_low += load(&sum_d_y_1_low_part[(b_share * S + s) * R + r], active);
+              sum_d_y_0_high += load(&sum_d_y_0_high_part[(b_share * S + s) * R + r], active);
             }
-            store_around(&d_cosine[s * R + r], active, sum_high_d_y + sum_low_d_y, around_caches);
-            store_around(&d_sine[s * R + r], active, sum_low_d_y_along_b_h - sum_high_d_y_along_b_h,
-                         around_caches);
+            store_around(&d_cosine[s * R + r], active, sum_d_y_1_high + sum_d_y_0_low, around_caches);
+            store_around(&d_sine[s * R + r], active, sum_d_y_1_low - sum_d_y_0_high, around_caches);
           });
         }
       }
@@ -272,145 +253,130 @@ void rope_backward(const Stored<T>* x, const float* cosine, const float* sine, c
       for (int64_t s = 0; s < S; ++s) {
         for (int64_t r_first = 0; r_first < R; r_first += r_part) {
           const int64_t r_end = smaller(r_first + r_part, R);
-          alignas(64) float sum_high_d_y[2048];
-          alignas(64) float sum_low_d_y[2048];
-          alignas(64) float sum_low_d_y_along_b_h[2048];
-          alignas(64) float sum_high_d_y_along_b_h[2048];
+          alignas(64) float sum_d_y_1_high[2048];
+          alignas(64) float sum_d_y_0_low[2048];
+          alignas(64) float sum_d_y_1_low[2048];
+          alignas(64) float sum_d_y_0_high[2048];
           for_lanes<kLanes32>(r_first, r_end,
-                              [=, &sum_high_d_y, &sum_low_d_y, &sum_low_d_y_along_b_h,
-                               &sum_high_d_y_along_b_h](int64_t r, auto active) IN_SET {
-                                store(&sum_high_d_y[r - r_first], active, 0.0f);
-                                store(&sum_low_d_y[r - r_first], active, 0.0f);
-                                store(&sum_low_d_y_along_b_h[r - r_first], active, 0.0f);
-                                store(&sum_high_d_y_along_b_h[r - r_first], active, 0.0f);
+                              [=, &sum_d_y_1_high, &sum_d_y_0_low, &sum_d_y_1_low, &sum_d_y_0_high](
+                                  int64_t r, auto active) IN_SET {
+                                store(&sum_d_y_1_high[r - r_first], active, 0.0f);
+                                store(&sum_d_y_0_low[r - r_first], active, 0.0f);
+                                store(&sum_d_y_1_low[r - r_first], active, 0.0f);
+                                store(&sum_d_y_0_high[r - r_first], active, 0.0f);
                               });
           for (int64_t b_first = 0; b_first < B; b_first += 512) {
             const int64_t b_end = smaller(b_first + 512, B);
-            alignas(64) float sum_high_d_y_in_block_per_s_r[2048];
-            alignas(64) float sum_low_d_y_in_block_per_s_r[2048];
-            alignas(64) float sum_low_d_y_along_b_h_in_block_per_s_r[2048];
-            alignas(64) float sum_high_d_y_along_b_h_in_block_per_s_r[2048];
+            alignas(64) float sum_d_y_1_high_in_block_per_s_r[2048];
+            alignas(64) float sum_d_y_0_low_in_block_per_s_r[2048];
+            alignas(64) float sum_d_y_1_low_in_block_per_s_r[2048];
+            alignas(64) float sum_d_y_0_high_in_block_per_s_r[2048];
             for_lanes<kLanes32>(r_first, r_end,
-                                [=, &sum_high_d_y_in_block_per_s_r, &sum_low_d_y_in_block_per_s_r,
-                                 &sum_low_d_y_along_b_h_in_block_per_s_r,
-                                 &sum_high_d_y_along_b_h_in_block_per_s_r](int64_t r, auto active) IN_SET {
-                                  store(&sum_high_d_y_in_block_per_s_r[r - r_first], active, 0.0f);
-                                  store(&sum_low_d_y_in_block_per_s_r[r - r_first], active, 0.0f);
-                                  store(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active, 0.0f);
-                                  store(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active, 0.0f);
+                                [=, &sum_d_y_1_high_in_block_per_s_r, &sum_d_y_0_low_in_block_per_s_r,
+                                 &sum_d_y_1_low_in_block_per_s_r,
+                                 &sum_d_y_0_high_in_block_per_s_r](int64_t r, auto active) IN_SET {
+                                  store(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active, 0.0f);
+                                  store(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active, 0.0f);
+                                  store(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active, 0.0f);
+                                  store(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active, 0.0f);
                                 });
             for (int64_t b = b_first; b < b_end; ++b) {
               for (int64_t h_first = 0; h_first < H; h_first += 512) {
                 const int64_t h_end = smaller(h_first + 512, H);
-                alignas(64) float sum_high_d_y_in_block[2048];
-                alignas(64) float sum_low_d_y_in_block[2048];
-                alignas(64) float sum_low_d_y_along_b_h_in_block[2048];
-                alignas(64) float sum_high_d_y_along_b_h_in_block[2048];
+                alignas(64) float sum_d_y_1_high_in_block[2048];
+                alignas(64) float sum_d_y_0_low_in_block[2048];
+                alignas(64) float sum_d_y_1_low_in_block[2048];
+                alignas(64) float sum_d_y_0_high_in_block[2048];
                 for_lanes<kLanes32>(
                     r_first, r_end,
-                    [=, &sum_high_d_y_in_block, &sum_low_d_y_in_block, &sum_low_d_y_along_b_h_in_block,
-                     &sum_high_d_y_along_b_h_in_block](int64_t r, auto active) IN_SET {
-                      store(&sum_high_d_y_in_block[r - r_first], active, 0.0f);
-                      store(&sum_low_d_y_in_block[r - r_first], active, 0.0f);
-                      store(&sum_low_d_y_along_b_h_in_block[r - r_first], active, 0.0f);
-                      store(&sum_high_d_y_along_b_h_in_block[r - r_first], active, 0.0f);
+                    [=, &sum_d_y_1_high_in_block, &sum_d_y_0_low_in_block, &sum_d_y_1_low_in_block,
+                     &sum_d_y_0_high_in_block](int64_t r, auto active) IN_SET {
+                      store(&sum_d_y_1_high_in_block[r - r_first], active, 0.0f);
+                      store(&sum_d_y_0_low_in_block[r - r_first], active, 0.0f);
+                      store(&sum_d_y_1_low_in_block[r - r_first], active, 0.0f);
+                      store(&sum_d_y_0_high_in_block[r - r_first], active, 0.0f);
                     });
                 for (int64_t h = h_first; h < h_end; ++h) {
                   // One pass along r: fills d_x.
                   for_lanes<kLanes32>(
                       r_first, r_end,
-                      [=, &sum_high_d_y_in_block, &sum_low_d_y_in_block, &sum_low_d_y_along_b_h_in_block,
-                       &sum_high_d_y_along_b_h_in_block](int64_t r, auto active) IN_SET {
+                      [=, &sum_d_y_1_high_in_block, &sum_d_y_0_low_in_block, &sum_d_y_1_low_in_block,
+                       &sum_d_y_0_high_in_block](int64_t r, auto active) IN_SET {
                         const auto low =
                             to_value<T>(load_once(&x[((b * S + s) * H + h) * 2 * R + r], active));
                         const auto high =
                             to_value<T>(load_once(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                        const auto d_y_0 =
+                            to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
+                        const auto d_y_1 =
+                            to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
                         const auto cosine_here = load_once(&cosine[s * R + r], active);
                         const auto sine_here = load_once(&sine[s * R + r], active);
                         store(&d_x[((b * S + s) * H + h) * 2 * R + r], active,
-                              to_stored<T>(
-                                  sine_here * to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r],
-                                                               active)) +
-                                  cosine_here *
-                                      to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active))));
+                              to_stored<T>(d_y_1 * sine_here + d_y_0 * cosine_here));
                         store(&d_x[(((b * S + s) * H + h) * 2 + 1) * R + r], active,
-                              to_stored<T>(
-                                  cosine_here * to_value<T>(load(
-                                                    &d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)) -
-                                  sine_here *
-                                      to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active))));
-                        store(&sum_high_d_y_in_block[r - r_first], active,
-                              multiply_add(
-                                  high,
-                                  to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)),
-                                  load(&sum_high_d_y_in_block[r - r_first], active)));
-                        store(&sum_low_d_y_in_block[r - r_first], active,
-                              multiply_add(low,
-                                           to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active)),
-                                           load(&sum_low_d_y_in_block[r - r_first], active)));
-                        store(
-                            &sum_low_d_y_along_b_h_in_block[r - r_first], active,
-                            multiply_add(
-                                low, to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)),
-                                load(&sum_low_d_y_along_b_h_in_block[r - r_first], active)));
-                        store(&sum_high_d_y_along_b_h_in_block[r - r_first], active,
-                              multiply_add(high,
-                                           to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active)),
-                                           load(&sum_high_d_y_along_b_h_in_block[r - r_first], active)));
+                              to_stored<T>(d_y_1 * cosine_here - d_y_0 * sine_here));
+                        store(&sum_d_y_1_high_in_block[r - r_first], active,
+                              multiply_add(d_y_1, high, load(&sum_d_y_1_high_in_block[r - r_first], active)));
+                        store(&sum_d_y_0_low_in_block[r - r_first], active,
+                              multiply_add(d_y_0, low, load(&sum_d_y_0_low_in_block[r - r_first], active)));
+                        store(&sum_d_y_1_low_in_block[r - r_first], active,
+                              multiply_add(d_y_1, low, load(&sum_d_y_1_low_in_block[r - r_first], active)));
+                        store(&sum_d_y_0_high_in_block[r - r_first], active,
+                              multiply_add(d_y_0, high, load(&sum_d_y_0_high_in_block[r - r_first], active)));
                       });
                 }
                 for_lanes<kLanes32>(
                     r_first, r_end,
-                    [=, &sum_high_d_y_in_block, &sum_high_d_y_in_block_per_s_r, &sum_low_d_y_in_block,
-                     &sum_low_d_y_in_block_per_s_r, &sum_low_d_y_along_b_h_in_block,
-                     &sum_low_d_y_along_b_h_in_block_per_s_r, &sum_high_d_y_along_b_h_in_block,
-                     &sum_high_d_y_along_b_h_in_block_per_s_r](int64_t r, auto active) IN_SET {
-                      store(&sum_high_d_y_in_block_per_s_r[r - r_first], active,
-                            load(&sum_high_d_y_in_block_per_s_r[r - r_first], active) +
-                                load(&sum_high_d_y_in_block[r - r_first], active));
-                      store(&sum_low_d_y_in_block_per_s_r[r - r_first], active,
-                            load(&sum_low_d_y_in_block_per_s_r[r - r_first], active) +
-                                load(&sum_low_d_y_in_block[r - r_first], active));
-                      store(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active,
-                            load(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active) +
-                                load(&sum_low_d_y_along_b_h_in_block[r - r_first], active));
-                      store(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active,
-                            load(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active) +
-                                load(&sum_high_d_y_along_b_h_in_block[r - r_first], active));
+                    [=, &sum_d_y_1_high_in_block, &sum_d_y_1_high_in_block_per_s_r, &sum_d_y_0_low_in_block,
+                     &sum_d_y_0_low_in_block_per_s_r, &sum_d_y_1_low_in_block,
+                     &sum_d_y_1_low_in_block_per_s_r, &sum_d_y_0_high_in_block,
+                     &sum_d_y_0_high_in_block_per_s_r](int64_t r, auto active) IN_SET {
+                      store(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active,
+                            load(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active) +
+                                load(&sum_d_y_1_high_in_block[r - r_first], active));
+                      store(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active,
+                            load(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active) +
+                                load(&sum_d_y_0_low_in_block[r - r_first], active));
+                      store(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active,
+                            load(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active) +
+                                load(&sum_d_y_1_low_in_block[r - r_first], active));
+                      store(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active,
+                            load(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active) +
+                                load(&sum_d_y_0_high_in_block[r - r_first], active));
                     });
               }
             }
             for_lanes<kLanes32>(
                 r_first, r_end,
-                [=, &sum_high_d_y_in_block_per_s_r, &sum_high_d_y, &sum_low_d_y_in_block_per_s_r,
-                 &sum_low_d_y, &sum_low_d_y_along_b_h_in_block_per_s_r, &sum_low_d_y_along_b_h,
-                 &sum_high_d_y_along_b_h_in_block_per_s_r, &sum_high_d_y_along_b_h](int64_t r, auto active)
-                    IN_SET {
-                      store(&sum_high_d_y[r - r_first], active,
-                            load(&sum_high_d_y[r - r_first], active) +
-                                load(&sum_high_d_y_in_block_per_s_r[r - r_first], active));
-                      store(&sum_low_d_y[r - r_first], active,
-                            load(&sum_low_d_y[r - r_first], active) +
-                                load(&sum_low_d_y_in_block_per_s_r[r - r_first], active));
-                      store(&sum_low_d_y_along_b_h[r - r_first], active,
-                            load(&sum_low_d_y_along_b_h[r - r_first], active) +
-                                load(&sum_low_d_y_along_b_h_in_block_per_s_r[r - r_first], active));
-                      store(&sum_high_d_y_along_b_h[r - r_first], active,
-                            load(&sum_high_d_y_along_b_h[r - r_first], active) +
-                                load(&sum_high_d_y_along_b_h_in_block_per_s_r[r - r_first], active));
-                    });
+                [=, &sum_d_y_1_high_in_block_per_s_r, &sum_d_y_1_high, &sum_d_y_0_low_in_block_per_s_r,
+                 &sum_d_y_0_low, &sum_d_y_1_low_in_block_per_s_r, &sum_d_y_1_low,
+                 &sum_d_y_0_high_in_block_per_s_r, &sum_d_y_0_high](int64_t r, auto active) IN_SET {
+                  store(&sum_d_y_1_high[r - r_first], active,
+                        load(&sum_d_y_1_high[r - r_first], active) +
+                            load(&sum_d_y_1_high_in_block_per_s_r[r - r_first], active));
+                  store(&sum_d_y_0_low[r - r_first], active,
+                        load(&sum_d_y_0_low[r - r_first], active) +
+                            load(&sum_d_y_0_low_in_block_per_s_r[r - r_first], active));
+                  store(&sum_d_y_1_low[r - r_first], active,
+                        load(&sum_d_y_1_low[r - r_first], active) +
+                            load(&sum_d_y_1_low_in_block_per_s_r[r - r_first], active));
+                  store(&sum_d_y_0_high[r - r_first], active,
+                        load(&sum_d_y_0_high[r - r_first], active) +
+                            load(&sum_d_y_0_high_in_block_per_s_r[r - r_first], active));
+                });
           }
           // One pass along r: fills d_cosine and d_sine.
           for_lines<kLanes32>(around_caches, &d_cosine[s * R + r_first], r_first, r_end,
-                              [=, &sum_high_d_y, &sum_low_d_y, &sum_low_d_y_along_b_h,
-                               &sum_high_d_y_along_b_h](int64_t r, auto active) IN_SET {
+                              [=, &sum_d_y_1_high, &sum_d_y_0_low, &sum_d_y_1_low, &sum_d_y_0_high](
+                                  int64_t r, auto active) IN_SET {
                                 store_around(&d_cosine[s * R + r], active,
-                                             load(&sum_high_d_y[r - r_first], active) +
-                                                 load(&sum_low_d_y[r - r_first], active),
+                                             load(&sum_d_y_1_high[r - r_first], active) +
+                                                 load(&sum_d_y_0_low[r - r_first], active),
                                              around_caches);
                                 store_around(&d_sine[s * R + r], active,
-                                             load(&sum_low_d_y_along_b_h[r - r_first], active) -
-                                                 load(&sum_high_d_y_along_b_h[r - r_first], active),
+                                             load(&sum_d_y_1_low[r - r_first], active) -
+                                                 load(&sum_d_y_0_high[r - r_first], active),
                                              around_caches);
                               });
         }
@@ -460,56 +426,53 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
                         to_value<T>(load(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], active)));
                 }
                 if (d_x != nullptr) {
+                  const auto d_y_0 = to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
+                  const auto d_y_1 =
+                      to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
                   store(&d_x[((b * S + s) * H + h) * 2 * R + r], active,
-                        to_stored<T>(
-                            load(&sine[s * R + r], active) *
-                                to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)) +
-                            load(&cosine[s * R + r], active) *
-                                to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active))));
+                        to_stored<T>(d_y_1 * load(&sine[s * R + r], active) +
+                                     d_y_0 * load(&cosine[s * R + r], active)));
                   store(&d_x[(((b * S + s) * H + h) * 2 + 1) * R + r], active,
-                        to_stored<T>(
-                            load(&cosine[s * R + r], active) *
-                                to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)) -
-                            load(&sine[s * R + r], active) *
-                                to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active))));
+                        to_stored<T>(d_y_1 * load(&cosine[s * R + r], active) -
+                                     d_y_0 * load(&sine[s * R + r], active)));
                 }
               });
             }
           }
           for_lanes<kLanes32>(r_first, r_end, [=](int64_t r, auto active) IN_SET {
             if (d_cosine != nullptr) {
-              Lanes<float, kLanes32> sum_high_d_y = 0.0f;
-              Lanes<float, kLanes32> sum_low_d_y = 0.0f;
+              Lanes<float, kLanes32> sum_d_y_1_high = 0.0f;
+              Lanes<float, kLanes32> sum_d_y_0_low = 0.0f;
               for (int64_t b = 0; b < B; ++b) {
-                // One pass along h: sum_high_d_y and sum_low_d_y.
+                // One pass along h: sum_d_y_1_high and sum_d_y_0_low.
                 for (int64_t h = 0; h < H; ++h) {
-                  sum_high_d_y = multiply_add(
-                      load(&high[(b * H + h) * r_part + r - r_first], active),
-                      to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)), sum_high_d_y);
-                  sum_low_d_y = multiply_add(
-                      load(&low[(b * H + h) * r_part + r - r_first], active),
-                      to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active)), sum_low_d_y);
+                  const auto d_y_1 =
+                      to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                  sum_d_y_1_high = multiply_add(
+                      d_y_1, load(&high[(b * H + h) * r_part + r - r_first], active), sum_d_y_1_high);
+                  const auto d_y_0 = to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
+                  sum_d_y_0_low = multiply_add(d_y_0, load(&low[(b * H + h) * r_part + r - r_first], active),
+                                               sum_d_y_0_low);
                 }
               }
-              store(&d_cosine[s * R + r], active, sum_high_d_y + sum_low_d_y);
+              store(&d_cosine[s * R + r], active, sum_d_y_1_high + sum_d_y_0_low);
             }
             if (d_sine != nullptr) {
-              Lanes<float, kLanes32> sum_low_d_y_along_b_h = 0.0f;
-              Lanes<float, kLanes32> sum_high_d_y_along_b_h = 0.0f;
+              Lanes<float, kLanes32> sum_d_y_1_low = 0.0f;
+              Lanes<float, kLanes32> sum_d_y_0_high = 0.0f;
               for (int64_t b = 0; b < B; ++b) {
-                // One pass along h: sum_low_d_y_along_b_h and sum_high_d_y_along_b_h.
+                // One pass along h: sum_d_y_1_low and sum_d_y_0_high.
                 for (int64_t h = 0; h < H; ++h) {
-                  sum_low_d_y_along_b_h =
-                      multiply_add(load(&low[(b * H + h) * r_part + r - r_first], active),
-                                   to_value<T>(load(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active)),
-                                   sum_low_d_y_along_b_h);
-                  sum_high_d_y_along_b_h =
-                      multiply_add(load(&high[(b * H + h) * r_part + r - r_first], active),
-                                   to_value<T>(load(&d_y[((b * S + s) * H + h) * 2 * R + r], active)),
-                                   sum_high_d_y_along_b_h);
+                  const auto d_y_1 =
+                      to_value<T>(load_once(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], active));
+                  sum_d_y_1_low = multiply_add(d_y_1, load(&low[(b * H + h) * r_part + r - r_first], active),
+                                               sum_d_y_1_low);
+                  const auto d_y_0 = to_value<T>(load_once(&d_y[((b * S + s) * H + h) * 2 * R + r], active));
+                  sum_d_y_0_high = multiply_add(
+                      d_y_0, load(&high[(b * H + h) * r_part + r - r_first], active), sum_d_y_0_high);
                 }
               }
-              store(&d_sine[s * R + r], active, sum_low_d_y_along_b_h - sum_high_d_y_along_b_h);
+              store(&d_sine[s * R + r], active, sum_d_y_1_low - sum_d_y_0_high);
             }
           });
         }
@@ -535,72 +498,68 @@ void rope_backward_in_part(const Stored<T>* x, const float* cosine, const float*
                       to_value<T>(load_every(&x[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active)));
               }
               if (d_x != nullptr) {
-                store_every(
-                    &d_x[((b * S + s) * H + h) * 2 * R + r], R * 2, active,
-                    to_stored<T>(
-                        sine_here * to_value<T>(load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r],
-                                                           R * 2, active)) +
-                        cosine_here *
-                            to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active))));
-                store_every(
-                    &d_x[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active,
-                    to_stored<T>(
-                        cosine_here * to_value<T>(load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r],
-                                                             R * 2, active)) -
-                        sine_here *
-                            to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active))));
+                const auto d_y_0 =
+                    to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active));
+                const auto d_y_1 =
+                    to_value<T>(load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active));
+                store_every(&d_x[((b * S + s) * H + h) * 2 * R + r], R * 2, active,
+                            to_stored<T>(d_y_1 * sine_here + d_y_0 * cosine_here));
+                store_every(&d_x[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active,
+                            to_stored<T>(d_y_1 * cosine_here - d_y_0 * sine_here));
               }
             });
           }
           if (d_cosine != nullptr) {
-            float sum_high_d_y = 0.0f;
-            float sum_low_d_y = 0.0f;
+            float sum_d_y_1_high = 0.0f;
+            float sum_d_y_0_low = 0.0f;
             for (int64_t b = 0; b < B; ++b) {
-              // One pass along h: sum_high_d_y and sum_low_d_y.
+              // One pass along h: sum_d_y_1_high and sum_d_y_0_low.
               for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-                Sum<float, kLanes32> sum_high_d_y_lanes = 0.0f;
-                Sum<float, kLanes32> sum_low_d_y_lanes = 0.0f;
+                Sum<float, kLanes32> sum_d_y_1_high_lanes = 0.0f;
+                Sum<float, kLanes32> sum_d_y_0_low_lanes = 0.0f;
                 for_lanes<kLanes32>(
                     h_block, smaller(h_block + 4096, H),
-                    [=, &sum_high_d_y_lanes, &sum_low_d_y_lanes](int64_t h, auto active) IN_SET {
-                      add_product(sum_high_d_y_lanes, active, load(&high_per_b_s_h_r[b * H + h], active),
-                                  to_value<T>(load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2,
-                                                         active)));
-                      add_product(
-                          sum_low_d_y_lanes, active, load(&low_per_b_s_h_r[b * H + h], active),
-                          to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active)));
+                    [=, &sum_d_y_1_high_lanes, &sum_d_y_0_low_lanes](int64_t h, auto active) IN_SET {
+                      const auto d_y_1 = to_value<T>(
+                          load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active));
+                      add_product(sum_d_y_1_high_lanes, active, d_y_1,
+                                  load(&high_per_b_s_h_r[b * H + h], active));
+                      const auto d_y_0 =
+                          to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active));
+                      add_product(sum_d_y_0_low_lanes, active, d_y_0,
+                                  load(&low_per_b_s_h_r[b * H + h], active));
                     });
-                sum_high_d_y += across(sum_high_d_y_lanes, Plus());
-                sum_low_d_y += across(sum_low_d_y_lanes, Plus());
+                sum_d_y_1_high += across(sum_d_y_1_high_lanes, Plus());
+                sum_d_y_0_low += across(sum_d_y_0_low_lanes, Plus());
               }
             }
-            d_cosine[s * R + r] = sum_high_d_y + sum_low_d_y;
+            d_cosine[s * R + r] = sum_d_y_1_high + sum_d_y_0_low;
           }
           if (d_sine != nullptr) {
-            float sum_low_d_y_along_b_h = 0.0f;
-            float sum_high_d_y_along_b_h = 0.0f;
+            float sum_d_y_1_low = 0.0f;
+            float sum_d_y_0_high = 0.0f;
             for (int64_t b = 0; b < B; ++b) {
-              // One pass along h: sum_low_d_y_along_b_h and sum_high_d_y_along_b_h.
+              // One pass along h: sum_d_y_1_low and sum_d_y_0_high.
               for (int64_t h_block = 0; h_block < H; h_block += 4096) {
-                Sum<float, kLanes32> sum_low_d_y_along_b_h_lanes = 0.0f;
-                Sum<float, kLanes32> sum_high_d_y_along_b_h_lanes = 0.0f;
+                Sum<float, kLanes32> sum_d_y_1_low_lanes = 0.0f;
+                Sum<float, kLanes32> sum_d_y_0_high_lanes = 0.0f;
                 for_lanes<kLanes32>(
                     h_block, smaller(h_block + 4096, H),
-                    [=, &sum_low_d_y_along_b_h_lanes, &sum_high_d_y_along_b_h_lanes](int64_t h,
-                                                                                     auto active) IN_SET {
-                      add_product(sum_low_d_y_along_b_h_lanes, active,
-                                  load(&low_per_b_s_h_r[b * H + h], active),
-                                  to_value<T>(load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2,
-                                                         active)));
-                      add_product(
-                          sum_high_d_y_along_b_h_lanes, active, load(&high_per_b_s_h_r[b * H + h], active),
-                          to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active)));
+                    [=, &sum_d_y_1_low_lanes, &sum_d_y_0_high_lanes](int64_t h, auto active) IN_SET {
+                      const auto d_y_1 = to_value<T>(
+                          load_every(&d_y[(((b * S + s) * H + h) * 2 + 1) * R + r], R * 2, active));
+                      add_product(sum_d_y_1_low_lanes, active, d_y_1,
+                                  load(&low_per_b_s_h_r[b * H + h], active));
+                      const auto d_y_0 =
+                          to_value<T>(load_every(&d_y[((b * S + s) * H + h) * 2 * R + r], R * 2, active));
+                      add_product(sum_d_y_0_high_lanes, active, d_y_0,
+                                  load(&high_per_b_s_h_r[b * H + h], active));
                     });
-                sum_low_d_y_along_b_h += across(sum_low_d_y_along_b_h_lanes, Plus());
-                sum_high_d_y_along_b_h += across(sum_high_d_y_along_b_h_lanes, Plus());
+                sum_d_y_1_low += across(sum_d_y_1_low_lanes, Plus());
+                sum_d_y_0_high += across(sum_d_y_0_high_lanes, Plus());
               }
             }
-            d_sine[s * R + r] = sum_low_d_y_along_b_h - sum_high_d_y_along_b_h;
+            d_sine[s * R + r] = sum_d_y_1_low - sum_d_y_0_high;
           }
         }
       }

@@ -125,9 +125,12 @@ private:
   // Does the NaN of one argument of an extreme show wherever something depends on the extreme?
   class Question {
   public:
-    Question(const Values &values, ValueId extreme, ValueId arg) : values_(values), extreme_(extreme), arg_(arg) {}
+    Question(const Values &values, ValueId extreme, ValueId arg) : values_(values), extreme_(extreme), arg_(arg) {
+      for (ValueId id = extreme; id < static_cast<ValueId>(values.values_.size()); ++id)
+        answers_.push_back(find(id));
+    }
 
-    bool shows_at(const std::set<ValueId> &ends) {
+    bool shows_at(const std::set<ValueId> &ends) const {
       return std::all_of(ends.begin(), ends.end(), [&](ValueId end) { return of(end).shows; });
     }
 
@@ -139,20 +142,17 @@ private:
       bool shows = true;  // NaN by the argument, or does not depend on the extreme
     };
 
-    const Answer &of(ValueId id) {
-      if (const auto known = answers_.find(id); known != answers_.end())
-        return known->second;
-      return answers_[id] = find(id);
-    }
+    // What a value is made of has a lower number.
+    Answer of(ValueId id) const { return id < extreme_ ? Answer{} : answers_[static_cast<size_t>(id - extreme_)]; }
 
-    Answer find(ValueId id) {
+    Answer find(ValueId id) const {
       if (id == extreme_)
         return {.hangs = true, .apart = false, .over = {}, .shows = false};
       const Value &value = values_.values_[id];
       const Expr &e = values_.kernel_.expr(value.expr);
       Answer all;
       for (ValueId arg : value.args) {
-        const Answer &one = of(arg);
+        const Answer one = of(arg);
         all.hangs |= one.hangs;
         all.apart |= one.apart;
         all.over |= one.over;
@@ -171,7 +171,7 @@ private:
 
     const Values &values_;
     ValueId extreme_, arg_;
-    std::map<ValueId, Answer> answers_;
+    std::vector<Answer> answers_; // of the extreme and all that follow
   };
 
   // What tells two expressions apart but their arguments; numbers by their bits, as NaN has no order. Reads of what

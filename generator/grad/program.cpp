@@ -182,6 +182,12 @@ private:
         name_scans(arg);
   }
 
+  // at(p, C = 0)
+  bool is_slice(const Node &n) const {
+    return graph_.node(n.args[0]).kind == Kind::operand && n.places.size() == 1 &&
+           graph_.node(n.args[1]).kind == Kind::number;
+  }
+
   // A word, or so few that a name would say less.
   bool is_cheap(NodeId id) const {
     const Node &n = graph_.node(id);
@@ -199,9 +205,8 @@ private:
       return is_cheap(n.args[0]);
     case Kind::table:
       return true;
-    case Kind::at: // unless it has a name that says more
-      return graph_.node(n.args[0]).kind == Kind::operand && n.places.size() == 1 &&
-             graph_.node(n.args[1]).kind == Kind::number && trace_.names.count(id) == 0;
+    case Kind::at: // unless it has a name that says more, or is asked for again and again
+      return is_slice(n) && trace_.names.count(id) == 0 && !(uses_.contains(id) && uses_.at(id) > kMostOfSlice);
     case Kind::op:
       return (n.op == Op::neg || n.op == Op::logical_not || n.type == Type::boolean || is_integer(n.type)) &&
              std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_cheap(arg) || named_.count(arg); });
@@ -350,6 +355,8 @@ private:
 
   std::string role_of(NodeId id) const {
     const Node &n = graph_.node(id);
+    if (n.kind == Kind::at && is_slice(n) && graph_.node(n.args[1]).integer >= 0)
+      return operand(n.args[0]) + "_" + std::to_string(graph_.node(n.args[1]).integer);
     const bool counts = n.kind == Kind::fold && n.monoid == Monoid::sum && graph_.node(n.args[0]).type == Type::boolean;
     const auto [word, first] = counts ? std::pair(std::string("count"), true) : word_of(n);
     const std::string of = n.kind == Kind::fold ? description(n.args[0]) : n.args.empty() ? "" : operand(n.args[0]);
@@ -542,6 +549,7 @@ private:
   const Widths &widths_;
   std::set<std::string> taken_;
   Program out_;
+  static constexpr int kMostOfSlice = 3; // times that it is written as it is
   std::map<NodeId, int> uses_;
   std::set<NodeId> needs_name_, named_;
   std::set<NodeId> scans_; // looked at

@@ -37,6 +37,14 @@ CASES = {
         "".join(f'inputs.{x} = "f32[{a}, D]"\n' for x, a in zip("qkv", "SRR")) + 'outputs.o = "f32[S, D]"\n',
         "auto m = index(R) <= index(S);\no = 2 * dot(softmax(dot(q, k, D), R, where(m)), v, R, where(m));", 0,
         [r"- dot\(d_o, o, D\);"], []),
+    "a slice that is asked for again and again has a name": (
+        "functions = '''\nreal area(real a, real b) { return a * b * b; }\n'''\nparams.measure = [\"area\", \"hypot\"]\n"
+        'inputs.x = "f64[N, C=2]"\noutputs.y = "f64[N]"\noutputs.z = "f64[N]"\n',
+        "y = measure(at(x, C = 0), at(x, C = 1));\nz = 2 * measure(at(x, C = 1), at(x, C = 0));", 0,
+        [r"real x_0 = at\(x, C = 0\);\nreal x_1 = at\(x, C = 1\);", r"derivative\(measure, 0, x_0, x_1\)"], []),
+    "one that is used twice is as short as a name": (
+        'inputs.x = "f64[N, C=2]"\noutputs.y = "f64[N]"\n', "y = at(x, C = 0) * at(x, C = 1);", 0,
+        [r"= d_y \* at\(x, C = 1\);"], []),
     "a division by ten is no division": (ROW, "y = 0.1 * x;", 0, [r"d_x = 0\.1 \* d_y;"], []),
     "a division by three is one": (ROW, "y = x / 3;", 0, [r"d_x = d_y / 3;"], []),
 }
