@@ -239,12 +239,7 @@ private:
     for (const PlanNode &root : arm)
       for_each_node(root, [&](const PlanNode &node) {
         for (ExprId id : expressions_of(node))
-          walk(kernel_, id, [&](ExprId at) {
-            const Expr &e = kernel_.expr(at);
-            if (e.op == Op::read && kernel_.vars[e.ref].optional)
-              optional.insert(e.ref);
-            return true;
-          });
+          find_optional(id, {}, optional);
       });
     PlanNode guard;
     guard.kind = PlanNode::Kind::branch;
@@ -264,6 +259,25 @@ private:
       arm.push_back(std::move(guard));
     }
     std::move(arm.begin(), arm.end(), std::back_inserter(out));
+  }
+
+  // What is read where nothing beside it has asked whether it is there.
+  void find_optional(ExprId id, std::set<VarId> asked, std::set<VarId> &optional) const {
+    const Expr &e = kernel_.expr(id);
+    if (e.op == Op::read && kernel_.vars[e.ref].optional && asked.count(e.ref) == 0)
+      optional.insert(e.ref);
+    const bool chooses = e.op == Op::choose || e.op == Op::both || e.op == Op::either;
+    for (const ExprId arg : e.args) {
+      find_optional(arg, asked, optional);
+      if (chooses && arg == e.args[0])
+        any_node(kernel_, arg, [&](const Expr &part) {
+          if (part.op == Op::present)
+            asked.insert(part.ref);
+          return false;
+        });
+    }
+    for (const Coordinate &coordinate : e.coords)
+      find_optional(coordinate.value, asked, optional);
   }
 
   ExprId fold(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {
