@@ -186,7 +186,14 @@ private:
     std::map<NodeId, int64_t> of;
     int64_t constant = 0;
   };
+  static bool adds(const Node &n);
   void add_terms(NodeId id, int64_t times, Terms &out) const;
+  int parts_of_sum(NodeId id) const;
+  static int parts_of(const Terms &terms);
+  static bool is_few(const Terms &terms);
+  NodeId sum_of(const Terms &terms);
+  NodeId shorter_sum(Op op, NodeId a, NodeId b);
+  NodeId shorter_comparison(Op op, NodeId a, NodeId b);
   Terms difference(NodeId a, NodeId b) const;
   std::optional<int64_t> least_of(Terms terms);
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);

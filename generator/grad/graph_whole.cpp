@@ -8,6 +8,10 @@ namespace kgen::grad {
 
 using Kind = Node::Kind;
 
+namespace {
+constexpr int64_t kMost = 1 << 30; // numbers whose sums do not overflow
+} // namespace
+
 // What a whole number is one of, as far as its outermost operation says it.
 Graph::Range Graph::range_of(NodeId id) const {
   const Node &n = node(id);
@@ -34,13 +38,26 @@ Graph::Range Graph::range_of(NodeId id) const {
   }
 }
 
+bool Graph::adds(const Node &n) {
+  return n.kind == Kind::op && n.type == Type::i64 && (n.op == Op::add || n.op == Op::sub || n.op == Op::neg);
+}
+
+// So many parts it is written with.
+int Graph::parts_of_sum(NodeId id) const {
+  const Node &n = node(id);
+  if (!adds(n))
+    return 1;
+  return parts_of_sum(n.args[0]) + (n.op == Op::neg ? 0 : parts_of_sum(n.args[1]));
+}
+
 void Graph::add_terms(NodeId id, int64_t times, Terms &out) const {
   const Node &n = node(id);
   if (n.kind == Kind::number)
     out.constant += times * n.integer;
-  else if (n.kind == Kind::op && (n.op == Op::add || n.op == Op::sub) && n.type == Type::i64) {
-    add_terms(n.args[0], times, out);
-    add_terms(n.args[1], n.op == Op::add ? times : -times, out);
+  else if (adds(n)) {
+    add_terms(n.args[0], n.op == Op::neg ? -times : times, out);
+    if (n.op != Op::neg)
+      add_terms(n.args[1], n.op == Op::add ? times : -times, out);
   } else if ((out.of[id] += times) == 0)
     out.of.erase(id);
 }
@@ -54,7 +71,6 @@ Graph::Terms Graph::difference(NodeId a, NodeId b) const {
 
 // Of indices, which are less than the sizes of their axes, and of what has a range.
 std::optional<int64_t> Graph::least_of(Terms terms) {
-  constexpr int64_t kMost = 1 << 30; // numbers whose sums do not overflow
   for (const auto &[id, times] : Terms(terms).of)
     if (const Node n = node(id); n.kind == Kind::index) {
       terms.of.erase(id);
@@ -94,6 +110,72 @@ std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
   default:
     return above || below ? std::optional(truth(op == Op::ne)) : std::nullopt;
   }
+}
+
+// What is added stands before what is subtracted.
+NodeId Graph::sum_of(const Terms &terms) {
+  NodeId out = kNoNode;
+  const auto take = [&](NodeId part, bool added) {
+    if (out == kNoNode)
+      out = added ? part : op(Op::neg, {part}, Type::i64);
+    else
+      out = op(added ? Op::add : Op::sub, {out, part}, Type::i64);
+  };
+  const auto take_all = [&](bool added) {
+    for (const auto &[id, times] : terms.of)
+      if ((times > 0) == added)
+        take(std::abs(times) == 1 ? id : op(Op::mul, {integer(std::abs(times)), id}, Type::i64), added);
+  };
+  take_all(true);
+  if (out == kNoNode && (terms.constant > 0 || terms.of.empty()))
+    take(integer(terms.constant), true);
+  const bool taken = out != kNoNode && node(out).kind == Kind::number;
+  take_all(false);
+  if (terms.constant != 0 && !taken)
+    take(integer(std::abs(terms.constant)), terms.constant > 0);
+  return out;
+}
+
+// Rule "whole numbers": n - i + 1 + i - 1 is n, and n - (i + 1) has no brackets.
+NodeId Graph::shorter_sum(Op op, NodeId a, NodeId b) {
+  Terms terms;
+  add_terms(a, 1, terms);
+  add_terms(b, op == Op::add ? 1 : -1, terms);
+  const int saved = parts_of_sum(a) + parts_of_sum(b) - parts_of(terms);
+  const bool has_brackets = op == Op::sub && adds(node(b));
+  return is_few(terms) && (saved > 0 || (saved == 0 && has_brackets)) ? sum_of(terms) : kNoNode;
+}
+
+int Graph::parts_of(const Terms &terms) {
+  return std::max(static_cast<int>(terms.of.size()) + (terms.constant != 0 ? 1 : 0), 1);
+}
+
+// Do their sums not overflow?
+bool Graph::is_few(const Terms &terms) {
+  return std::abs(terms.constant) <= kMost &&
+         std::all_of(terms.of.begin(), terms.of.end(), [](const auto &term) { return std::abs(term.second) <= 64; });
+}
+
+// Rule "whole numbers": i - 1 >= 0 is i >= 1. Of indices and sizes, whose sums do not overflow.
+NodeId Graph::shorter_comparison(Op op, NodeId a, NodeId b) {
+  const Terms all = difference(a, b);
+  const bool of_sizes = std::all_of(all.of.begin(), all.of.end(), [&](const auto &term) {
+    return node(term.first).kind == Kind::index || node(term.first).kind == Kind::size;
+  });
+  if (!of_sizes)
+    return kNoNode;
+  Terms left, right;
+  for (const auto &[id, times] : all.of)
+    (times > 0 ? left : right).of[id] = std::abs(times);
+  (all.constant > 0 ? left : right).constant = std::abs(all.constant);
+  const bool plain = parts_of(left) == 1 && parts_of(right) == 1; // longer ones may stand elsewhere as they are
+  if (!is_few(all) || !plain || parts_of_sum(a) + parts_of_sum(b) == 2)
+    return kNoNode;
+  if (left.of.empty()) { // what is known stands on the right
+    std::swap(left, right);
+    op = mirrored(op);
+  }
+  return compare(op, sum_of(left), sum_of(right));
 }
 
 // Rule "whole numbers": n - 2 + 1 is n - 1.

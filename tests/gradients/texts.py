@@ -45,6 +45,10 @@ CASES = {
     "one that is used twice is as short as a name": (
         'inputs.x = "f64[N, C=2]"\noutputs.y = "f64[N]"\n', "y = at(x, C = 0) * at(x, C = 1);", 0,
         [r"= d_y \* at\(x, C = 1\);"], []),
+    "coordinates and conditions are short": (
+        ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
+        [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],
+        [r"- \(", r"size\(N\) - index\(N\) < size"]),
     "a division by ten is no division": (ROW, "y = 0.1 * x;", 0, [r"d_x = 0\.1 \* d_y;"], []),
     "a division by three is one": (ROW, "y = x / 3;", 0, [r"d_x = d_y / 3;"], []),
 }
