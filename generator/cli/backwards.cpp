@@ -52,6 +52,7 @@ public:
       specs_[i].backward = specs_[backward].file.path;
       if (forward == kNone)
         continue;
+      check_saving_forward(*loaded_[i], *loaded_[forward], diags_);
       specs_[i].forward = specs_[forward].file.path;
       specs_[forward].backward = specs_[backward].file.path;
     }

@@ -64,12 +64,52 @@ public:
       check_table(table);
     for (const Scalar &scalar : backward_.scalars)
       check_scalar(scalar);
+    check_axes();
+  }
+
+  // Of one that gives more outputs: all that the forward kernel takes and gives, by the same declarations.
+  void check_saving() {
+    for (const OperandDecl &o : forward_.operands)
+      if (o.role != Role::scratch)
+        check_same(operand(backward_, o.role, o.name), o);
+    for (const OperandDecl &o : backward_.operands)
+      if (o.role == Role::input && operand(forward_, Role::input, o.name) == nullptr)
+        refuse(o.name, o.place, "is no input there", kSavingHelp);
+    for (const TableDecl &table : backward_.tables)
+      check_table(table);
+    for (const Scalar &scalar : backward_.scalars)
+      check_scalar(scalar);
+    for (const auto &there : forward_.tables)
+      check_there(named(backward_.tables, there.name) != nullptr, there.name);
+    for (const auto &there : forward_.scalars)
+      check_there(named(backward_.scalars, there.name) != nullptr, there.name);
+    check_axes();
+  }
+
+private:
+  static constexpr std::string_view kSavingHelp =
+      "it takes and gives what that kernel does, and gives more outputs; `kgen grad --save` writes one";
+
+  void check_axes() {
     for (const std::string &axis : axes_)
       check_axis(axis);
   }
 
-private:
-  void refuse(const std::string &name, const Place &place, const std::string &why, const std::string &help) {
+  void check_there(bool is, const std::string &name) {
+    if (!is)
+      refuse(name, backward_.kernel_place, "is missing", kSavingHelp);
+  }
+
+  void check_same(const OperandDecl *own, const OperandDecl &there) {
+    check_there(own != nullptr, there.name);
+    if (own != nullptr)
+      compare(*own, there);
+    if (own != nullptr && own->optional != there.optional)
+      refuse(own->name, own->place, own->optional ? "is optional here, not there" : "is optional there, not here",
+             own->optional ? "leave optional out" : "write optional = true");
+  }
+
+  void refuse(const std::string &name, const Place &place, const std::string &why, std::string_view help) {
     diags_.add(DiagId::file_bad_array, place, {"this kernel", forward_.kernel, "`" + name + "` " + why}).help = help;
   }
   void refuse_name(const std::string &name, const Place &place, const std::string &why) {
@@ -175,6 +215,10 @@ std::string_view without_gradient_prefix(std::string_view name) {
 
 void check_contract(const Spec &forward, const Spec &backward, Diagnostics &diags) {
   Contract(forward, backward, diags).check();
+}
+
+void check_saving_forward(const Spec &forward, const Spec &saving, Diagnostics &diags) {
+  Contract(forward, saving, diags).check_saving();
 }
 
 } // namespace kgen

@@ -13,5 +13,7 @@ std::string_view without_gradient_prefix(std::string_view name);
 
 // An error for each declaration of `backward` that is another.
 void check_contract(const Spec &forward, const Spec &backward, Diagnostics &diags);
+// The same of NAME_forward, which bindings call in place of `forward`.
+void check_saving_forward(const Spec &forward, const Spec &saving, Diagnostics &diags);
 
 } // namespace kgen

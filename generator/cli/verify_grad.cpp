@@ -62,16 +62,31 @@ struct Worst {
   }
 };
 
-class Differences {
-public:
-  Differences(const Kernel &forward, const Kernel &backward, const BackwardSpec &spec, uint64_t seed, int64_t work)
-      : forward_(forward), backward_(backward), spec_(spec), random_(seed), work_(work) {}
-
+// What was compared with all inputs.
+struct Compared {
   int compared = 0, kinks = 0, infinite = 0;
   Worst worst;
   std::string trouble;
 
-  void run(const RunInput &given, const std::map<std::string, int64_t> &sizes, uint64_t seed) {
+  void add(const Compared &more) {
+    compared += more.compared;
+    kinks += more.kinks;
+    infinite += more.infinite;
+    if (!more.trouble.empty())
+      trouble = more.trouble;
+    if (more.worst.is_worse_than(worst))
+      worst = more.worst;
+  }
+};
+
+class Differences : public Compared {
+public:
+  Differences(const Kernel &forward, const Kernel &backward, const BackwardSpec &spec, uint64_t seed, int64_t work)
+      : forward_(forward), backward_(backward), spec_(spec), random_(seed), work_(work) {}
+
+  // Without the inputs that are absent; there is no gradient by these.
+  void run(const RunInput &given, const std::map<std::string, int64_t> &sizes, uint64_t seed,
+           const std::set<std::string> &absent) {
     input_ = given;
     input_.sizes = sizes;
     RandomOptions random;
@@ -79,6 +94,8 @@ public:
     random.optional_operands = true;
     if (!fill_random(forward_, input_, random, trouble))
       return;
+    for (const std::string &name : absent)
+      input_.arrays.erase(name);
     RunOptions how;
     how.work_limit = work_;
     RunResult first = interpret(forward_, input_, how);
@@ -118,7 +135,7 @@ public:
         back.arrays[var.name] = given->second;
       else if (const auto made = first.outputs.find(var.name); made != first.outputs.end())
         back.arrays[var.name] = made->second;
-      else if (var.name.starts_with(spec_.prefix))
+      else if (absent.count(var.name) == 0 && var.name.starts_with(spec_.prefix))
         back.arrays[var.name] = gradients_.at(var.name.substr(spec_.prefix.size()));
     }
     add_sizes(back);
@@ -129,7 +146,8 @@ public:
     }
     most_elements_ = std::min<int64_t>(kMostElements, kMostWork / 6 / std::max<int64_t>(first.operations, 1));
     for (const auto &[name, array] : result.outputs)
-      compare(name.substr(spec_.prefix.size()), array);
+      if (const std::string input = name.substr(spec_.prefix.size()); absent.count(input) == 0)
+        compare(input, array);
   }
 
 private:
@@ -296,6 +314,20 @@ const Variation *find_backward(const Compiled &backward, const Variant &forward)
   return nullptr;
 }
 
+// Which optional inputs are left out in turn: none, each, all.
+std::vector<std::set<std::string>> sets_of_absent(const Kernel &kernel) {
+  std::set<std::string> all;
+  for (const Var &var : kernel.vars)
+    if (var.kind == Var::Kind::input && var.optional)
+      all.insert(var.name);
+  std::vector<std::set<std::string>> out = {{}};
+  for (const std::string &name : all)
+    out.push_back({name});
+  if (all.size() > 1)
+    out.push_back(all);
+  return out;
+}
+
 int complain(const std::string &text, int code) {
   std::cerr << "kgen: " << text << "\n";
   return code;
@@ -319,9 +351,7 @@ int verify_grad(const Options &options) {
   const std::optional<Compiled> backward = compile(spec->kernel + ".toml", spec->text, how, known);
   if (!forward || !backward)
     return kBadSpec;
-  int compared = 0, kinks = 0, infinite = 0;
-  Worst worst;
-  std::string trouble;
+  Compared total;
   std::set<std::pair<std::map<std::string, ParamValue>, std::map<std::string, int64_t>>> done;
   for (const Variation &variation : forward->variations) {
     const Variation *back = find_backward(*backward, variation.variant);
@@ -337,33 +367,30 @@ int verify_grad(const Options &options) {
     for (const int64_t base : {3, 1, 5}) {
       const std::optional<AxisSizes> sizes = small_sizes(a, given, base);
       if (!sizes) {
-        trouble = "some axis has no elements; --size M=256,N=128 tries sizes that fit";
+        total.trouble = "some axis has no elements; --size M=256,N=128 tries sizes that fit";
         continue;
       }
       for (uint64_t seed = 1; seed <= static_cast<uint64_t>(options.seeds); ++seed) {
-        Differences check(a, b, *spec, seed, options.work);
-        check.run(scalars, *sizes, seed);
-        compared += check.compared;
-        kinks += check.kinks;
-        infinite += check.infinite;
-        if (!check.trouble.empty())
-          trouble = check.trouble;
-        if (check.worst.is_worse_than(worst))
-          worst = check.worst;
+        for (const std::set<std::string> &absent : sets_of_absent(a)) {
+          Differences check(a, b, *spec, seed, options.work);
+          check.run(scalars, *sizes, seed, absent);
+          total.add(check);
+        }
       }
     }
   }
-  if (compared == 0 && trouble.empty() && infinite > 0)
-    trouble = "no gradient is a number at the inputs that were drawn";
-  if (compared == 0)
-    return complain("no verdict: nothing was compared" + (trouble.empty() ? "" : ": " + trouble), kDrift);
+  if (total.compared == 0 && total.trouble.empty() && total.infinite > 0)
+    total.trouble = "no gradient is a number at the inputs that were drawn";
+  if (total.compared == 0)
+    return complain("no verdict: nothing was compared" + (total.trouble.empty() ? "" : ": " + total.trouble), kDrift);
   std::ostringstream line;
-  line << options.specs[0] << ": " << compared << " differences compared, " << kinks << " left out at corners, "
-       << infinite << " elements are not finite; the largest error is " << worst.error << " of " << worst.where << ": "
-       << worst.gradient << ", by differences " << worst.difference;
+  line << options.specs[0] << ": " << total.compared << " differences compared, " << total.kinks
+       << " left out at corners, " << total.infinite << " elements are not finite; the largest error is "
+       << total.worst.error << " of " << total.worst.where << ": " << total.worst.gradient << ", by differences "
+       << total.worst.difference;
   std::cout << line.str() << "\n";
-  if (worst.error > kBound)
-    return complain("the gradient is wrong at " + worst.where, kDrift);
+  if (total.worst.error > kBound)
+    return complain("the gradient is wrong at " + total.worst.where, kDrift);
   return kOk;
 }
 

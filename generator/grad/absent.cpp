@@ -7,7 +7,7 @@ using Kind = Node::Kind;
 const Absent::Inputs &Absent::read_by(NodeId id) {
   if (const auto known = reads_.find(id); known != reads_.end())
     return known->second;
-  Inputs found = find(graph_.node(id));
+  Inputs found = graph_.node(id).kind == Kind::looped ? Inputs() : find(graph_.node(id)); // a loop asks for itself
   return reads_.emplace(id, std::move(found)).first->second;
 }
 
@@ -34,7 +34,26 @@ void Absent::add(Inputs &out, NodeId id, const Inputs &known) {
       out.insert(name);
 }
 
+Absent::Inputs Absent::read_by_all(const Node &sum) {
+  Inputs out;
+  add(out, sum.args[0]);
+  for (const NodeId term : sum.args) {
+    Inputs own;
+    add(own, term);
+    std::erase_if(out, [&](const std::string &name) { return own.count(name) == 0; });
+  }
+  return out;
+}
+
+Absent::Inputs Absent::read_by_term(const Node &sum, NodeId term) {
+  Inputs out;
+  add(out, term, read_by_all(sum));
+  return out;
+}
+
 Absent::Inputs Absent::find(const Node &n) {
+  if (n.kind == Kind::sum)
+    return read_by_all(n);
   Inputs out;
   if (n.kind == Kind::operand && optional_.count(n.name) != 0)
     out.insert(n.name);

@@ -20,9 +20,12 @@ public:
 
   const Inputs &read_by(NodeId id);                           // asked for once what it is made of has its names
   Inputs asked_by(NodeId condition, bool value = true) const; // those that are there if it has this value
+  // Those that a term of a sum must ask for itself, as others add something where these are absent.
+  Inputs read_by_term(const Node &sum, NodeId term);
 
 private:
   Inputs find(const Node &n);
+  Inputs read_by_all(const Node &sum);
   void add(Inputs &out, NodeId id, const Inputs &known = {});
 
   const Graph &graph_;

@@ -519,10 +519,13 @@ NodeId Graph::any(NodeId a, NodeId b) {
 
 bool Graph::opposite(NodeId a, NodeId b) const {
   const Node &x = node(a), &y = node(b);
-  if (x.kind != Kind::op || y.kind != Kind::op)
+  const auto denies = [](const Node &n, NodeId what) {
+    return n.kind == Kind::op && n.op == Op::logical_not && n.args[0] == what;
+  };
+  if (denies(x, b) || denies(y, a))
+    return true;
+  if (x.kind != Kind::op || y.kind != Kind::op || x.op == Op::logical_not || y.op == Op::logical_not)
     return false;
-  if (x.op == Op::logical_not || y.op == Op::logical_not)
-    return x.op == Op::logical_not ? x.args[0] == b : y.args[0] == a;
   const bool whole = x.args == y.args && is_integer(node(x.args[0]).type);
   for (const auto &[one, other] : {std::pair(Op::eq, Op::ne), std::pair(Op::lt, Op::ge), std::pair(Op::gt, Op::le)})
     if (whole && ((x.op == one && y.op == other) || (x.op == other && y.op == one)))

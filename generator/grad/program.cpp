@@ -405,17 +405,15 @@ private:
 
   // The text of a value, which is 0 where optional inputs that it reads are not there.
   std::string asking(NodeId id, const std::string &text, const Absent::Inputs &known = {}) {
-    std::string question;
-    for (const std::string &input : absent_.read_by(id))
-      if (known.count(input) == 0)
-        question += (question.empty() ? "present(" : " && present(") + input + ")";
-    if (question.empty())
+    Absent::Inputs unknown = absent_.read_by(id);
+    std::erase_if(unknown, [&](const std::string &input) { return known.count(input) != 0; });
+    if (unknown.empty())
       return text;
-    return question + " ? " + (text.find('?') == std::string::npos ? text : "(" + text + ")") + " : 0";
+    return question_of(unknown) + " ? " + (text.find('?') == std::string::npos ? text : "(" + text + ")") + " : 0";
   }
 
   void define(NodeId id, std::string &last) {
-    const Text text(graph_, names_, widths_);
+    const Text text(graph_, names_, widths_, absent_);
     comment(id, last);
     out_.body +=
         wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + asking(id, text.definition(id)) + ";");
@@ -445,7 +443,7 @@ private:
 
   // What a round hands on: first the variables that no other one reads; of others all are known before any changes.
   void hand_on(const LoopText &text, std::vector<std::string> &lines) {
-    const Text words(graph_, text.names, widths_);
+    const Text words(graph_, text.names, widths_, absent_);
     std::vector<size_t> others;
     for (size_t v : text.needed) {
       const Loop::Variable &variable = text.loop.variables[v];
@@ -479,7 +477,7 @@ private:
 
   void loop(const LoopText &text, std::string &last) {
     comment(text.loop.variables[*text.needed.begin()].result, last);
-    const Text words(graph_, names_, widths_), inner(graph_, text.names, widths_);
+    const Text words(graph_, names_, widths_, absent_), inner(graph_, text.names, widths_, absent_);
     const NodeId count = text.loop.count;
     const std::string rounds = count == kNoNode ? std::to_string(text.loop.rounds) : words.use(count);
     const std::string start = count == kNoNode ? std::to_string(text.loop.rounds - 1) : words.use(one_less(count));
@@ -510,7 +508,7 @@ private:
 
   // A loop stands where its results come in the order of values.
   void statements(const std::vector<Root> &roots) {
-    const Text text(graph_, names_, widths_);
+    const Text text(graph_, names_, widths_, absent_);
     std::string last;
     auto next = loops_.begin();
     const auto loops_before = [&](NodeId id) {
@@ -537,7 +535,7 @@ private:
       const std::string condition = root.condition == kNoNode ? "" : "if (" + text.use(root.condition) + ") ";
       const std::string sign = root.adds ? " += " : root.target == "return" ? " " : " = ";
       const Absent::Inputs known = root.condition == kNoNode ? Absent::Inputs() : absent_.asked_by(root.condition);
-      out_.body += wrapped(condition + target + sign + asking(root.value, text.use(root.value), known) + ";");
+      out_.body += wrapped(condition + target + sign + asking(root.value, text.use(root.value, known), known) + ";");
     }
   }
 

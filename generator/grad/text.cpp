@@ -301,15 +301,44 @@ Text::Piece Text::operation(const Node &n, bool) const {
 Text::Piece Text::choice(const Node &n, bool floating) const {
   const Piece condition = piece(n.args[0]);
   const bool real = kgen::is_floating(n.type);
-  Piece then = piece(n.args[1]), otherwise = piece(n.args[2]);
+  const Absent::Inputs there = absent_.asked_by(n.args[0]);
+  Piece then = where_there(there, n.args[1], false);
+  Piece otherwise = where_there(absent_.asked_by(n.args[0], false), n.args[2], false);
   const bool is_real = kgen::is_floating(then.type) || kgen::is_floating(otherwise.type);
   if (real && floating && !is_real)
-    then = piece(n.args[1], true);
+    then = where_there(there, n.args[1], true);
   if (real && widths_.doubles && !says_real(then) && !says_real(otherwise) && (rounds(n.args[1]) || rounds(n.args[2])))
     then = made_real(then);
   const Type type = real ? (is_real || floating ? Type::f32 : Type::i32) : n.type;
   return {within(condition, kChoice + 1) + " ? " + within(then, kChoice + 1) + " : " + within(otherwise, kChoice),
           kChoice, type, !says_real(then) && !says_real(otherwise)};
+}
+
+Text::Piece Text::where_there(const Absent::Inputs &inputs, NodeId id, bool floating) const {
+  Absent::Inputs around = there_;
+  there_.insert(inputs.begin(), inputs.end());
+  const Piece out = piece(id, floating);
+  there_ = std::move(around);
+  return out;
+}
+
+std::string Text::use(NodeId id, const Absent::Inputs &there) const { return where_there(there, id, false).text; }
+
+std::string question_of(const Absent::Inputs &inputs) {
+  std::vector<std::string> parts;
+  for (const std::string &input : inputs)
+    parts.push_back("present(" + input + ")");
+  return join(parts, " && ");
+}
+
+// 0 where one of them is absent.
+Text::Piece Text::asked(const Piece &piece, const Absent::Inputs &inputs) const {
+  Absent::Inputs unknown;
+  std::set_difference(inputs.begin(), inputs.end(), there_.begin(), there_.end(),
+                      std::inserter(unknown, unknown.end()));
+  if (unknown.empty())
+    return piece;
+  return {question_of(unknown) + " ? " + within(piece, kChoice + 1) + " : 0", kChoice, piece.type, piece.bare};
 }
 
 // A truth value counts as 1 or 0 beside other factors, as in C++.
@@ -411,6 +440,7 @@ Text::Piece Text::sum(const Node &n) const {
                      : taken                             ? floating(-term.number, false)
                                                          : piece(arg, !floats && pieces.empty()));
     minus.push_back(take_minus(pieces.back()) != taken);
+    pieces.back() = asked(pieces.back(), absent_.read_by_term(n, arg));
   }
   make_real(pieces);
   std::string text;

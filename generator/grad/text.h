@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "grad/absent.h"
 #include "grad/graph.h"
 #include "grad/widths.h"
 
@@ -11,12 +12,14 @@ namespace kgen::grad {
 
 class Text {
 public:
-  Text(const Graph &graph, const std::map<NodeId, std::string> &names, const Widths &widths)
-      : graph_(graph), names_(names), widths_(widths) {}
+  Text(const Graph &graph, const std::map<NodeId, std::string> &names, const Widths &widths, Absent &absent)
+      : graph_(graph), names_(names), widths_(widths), absent_(absent) {}
 
   // A named node as what it is computed from.
   std::string definition(NodeId id) const { return piece(id, false, true).text; }
   std::string use(NodeId id) const { return piece(id, false, false).text; }
+  // Where these optional inputs are there.
+  std::string use(NodeId id, const Absent::Inputs &there) const;
   // As a coordinate, where the name of an axis is its index.
   std::string coordinate(NodeId id) const;
   std::string places(const Node &node, size_t first) const;
@@ -52,6 +55,8 @@ private:
   Piece operand(const Node &n) const;
   std::string bits_type(const Node &n) const;
   Piece choice(const Node &n, bool floating) const;
+  Piece where_there(const Absent::Inputs &inputs, NodeId id, bool floating) const;
+  Piece asked(const Piece &piece, const Absent::Inputs &inputs) const;
   Piece fold(const Node &n) const;
   Piece call(const std::string &name, const Node &n, bool floating) const;
   std::string within(const Piece &piece, int strength) const {
@@ -63,10 +68,15 @@ private:
   const Graph &graph_;
   const std::map<NodeId, std::string> &names_;
   const Widths &widths_;
+  Absent &absent_;
+  mutable Absent::Inputs there_; // have been asked for around what is written
   mutable bool in_coordinate_ = false;
 };
 
 std::string type_name(Type type); // of a local
 std::string number_text(double value);
+
+// present(a) && present(b)
+std::string question_of(const Absent::Inputs &inputs);
 
 } // namespace kgen::grad

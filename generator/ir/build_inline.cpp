@@ -52,12 +52,6 @@ template <class Test> bool any_stmt(const std::vector<body::Stmt> &statements, c
   });
 }
 
-bool is_assigned(const body::Function &f, int parameter) {
-  return any_stmt(f.statements, [&](const body::Stmt &s) {
-    return s.kind == Kind::assign && s.target.kind == body::Expr::Kind::local && s.target.local == parameter;
-  });
-}
-
 bool is_read_elsewhere(const body::Function &f, int parameter) {
   auto at = [&](const body::Expr &e) {
     return e.kind == body::Expr::Kind::builtin && (e.name == "at" || e.name == "inside") && !e.args.empty() &&
@@ -76,6 +70,12 @@ bool asks_what_is_kept(const body::Function &f) {
 }
 
 } // namespace
+
+bool Lowering::is_assigned(const std::vector<body::Stmt> &statements, int local) {
+  return any_stmt(statements, [&](const body::Stmt &s) {
+    return s.kind == Kind::assign && s.target.kind == body::Expr::Kind::local && s.target.local == local;
+  });
+}
 
 // Statements from the library show where the user called it.
 Place Lowering::here(const Place &place) const {
@@ -189,7 +189,7 @@ void Lowering::bind(const body::Expr &e, Frame &frame) {
       continue;
     ExprId argument = value(e.args[i], parameter.type);
     const bool has_name = is_read_elsewhere(f, i) ? is_input(argument) : is_plain(argument);
-    if (has_name && !is_assigned(f, i)) {
+    if (has_name && !is_assigned(f.statements, i)) {
       frame.values[i] = argument;
       continue;
     }

@@ -166,9 +166,27 @@ void Lowering::declare(const body::Stmt &s) {
   }
   if (!s.has_value)
     return;
-  emit_assign(var, value(s.value), s.place);
+  const ExprId initial = value(s.value);
+  emit_assign(var, initial, s.place);
   if ((*frames_.back().locals)[s.local].weak_constant)
     build_.constant_initialised.insert(var);
+  note_question(s, initial);
+}
+
+// After `bool has = present(x);` has is a name for the question: where it is true, x may be read.
+void Lowering::note_question(const body::Stmt &s, ExprId initial) {
+  Frame &frame = frames_.back();
+  const bool asks = is_uniform(initial) && mentions_present(initial) && type(initial) == Type::boolean &&
+                    (*frame.locals)[s.local].type == Type::boolean;
+  const auto &statements = frame.function != nullptr ? frame.function->statements : build_.body.statements;
+  if (asks && !is_assigned(statements, s.local))
+    frame.questions[s.local] = &s.value;
+}
+
+bool Lowering::mentions_present(ExprId id) const {
+  const Expr &e = kernel_.exprs[id];
+  return e.op == Op::present ||
+         std::any_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return mentions_present(arg); });
 }
 
 void Lowering::assign(const body::Stmt &s) {

@@ -31,14 +31,15 @@ private:
   struct Frame {
     const body::Function *function = nullptr;
     const std::vector<body::Local> *locals = nullptr;
-    std::vector<VarId> vars;       // of the locals; kNone: none yet
-    std::map<int, ExprId> values;  // parameters that stand for their argument
-    std::map<int, BoundAxes> axes; // axis parameters
-    bool asks = false;             // whether elements take part: it says itself what it gives for the others
-    VarId result = kNone;          // what early returns assign
-    VarId returned = kNone;        // has it returned: where structure alone cannot say
-    int loops = 0;                 // open in this function
-    Place call;                    // of a library function: the call that the user wrote
+    std::vector<VarId> vars;                     // of the locals; kNone: none yet
+    std::map<int, ExprId> values;                // parameters that stand for their argument
+    std::map<int, BoundAxes> axes;               // axis parameters
+    std::map<int, const body::Expr *> questions; // what locals ask: present(x)
+    bool asks = false;      // whether elements take part: it says itself what it gives for the others
+    VarId result = kNone;   // what early returns assign
+    VarId returned = kNone; // has it returned: where structure alone cannot say
+    int loops = 0;          // open in this function
+    Place call;             // of a library function: the call that the user wrote
   };
 
   // What is surely assigned here; `dead` after break, continue, return.
@@ -61,6 +62,8 @@ private:
   void loop(const body::Stmt &s);
   void leave(Stmt::Kind kind, const Place &place);
   void emit(Stmt s);
+  void note_question(const body::Stmt &s, ExprId initial);
+  bool mentions_present(ExprId id) const;
   void emit_assign(VarId target, ExprId value, const Place &place);
   std::vector<Stmt> collect(const std::function<void()> &lower);
   static Block flatten(const std::vector<body::Stmt> &statements);
@@ -68,6 +71,7 @@ private:
 
   // Inlining (build_inline.cpp).
   ExprId call(const body::Expr &e);
+  static bool is_assigned(const std::vector<body::Stmt> &statements, int local);
   void bind(const body::Expr &e, Frame &frame);
   // Elements that a `where` leaves out (build_kept.cpp).
   BoundAxes bound_axes(const body::Expr &e);

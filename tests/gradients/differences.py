@@ -68,7 +68,7 @@ def main():
     for line in wrong:
         print("WRONG", line)
     print(f"{compared} of {compared + len(refused) + len(wrong)} are differentiated, {len(refused)} are refused")
-    if compared * 100 < (90 if parts == 1 else 86) * (compared + len(refused) + len(wrong)):
+    if compared * 100 < (90 if parts == 1 else 80) * (compared + len(refused) + len(wrong)):
         print("fewer than nine of ten are differentiated")
         return 1
     return 1 if wrong or compared == 0 else 0

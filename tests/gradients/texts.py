@@ -45,6 +45,15 @@ CASES = {
     "one that is used twice is as short as a name": (
         'inputs.x = "f64[N, C=2]"\noutputs.y = "f64[N]"\n', "y = at(x, C = 0) * at(x, C = 1);", 0,
         [r"= d_y \* at\(x, C = 1\);"], []),
+    "a term asks for itself whether what it reads is there": (
+        ROW + 'inputs.w = { type = "f64[N]", optional = true }\n',
+        "if (present(w) && size(N) > 3) { y = cumsum(x * w, N); } else { y = x * x; }", 0,
+        [r"\(present\(w\) \? w \* running_d_y : 0\)"], [r"d_x = present\(w\) \? \("]),
+    "one condition or its opposite always holds": (
+        'inputs.x = "f64[M, N]"\ninputs.w = { type = "f64[N]", optional = true }\n'
+        'outputs.y = "f64[M, N]"\noutputs.s = "f64[M]"\n',
+        "y = present(w) && size(N) > 3 ? x * w : x * x;\ns = present(w) ? dot(w, x, N) : 0;", 0,
+        [r"d_x = \(present\(w\) \? w \* given_s : 0\) \+"], [r"\|\| !\("]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],

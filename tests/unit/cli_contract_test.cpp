@@ -133,3 +133,26 @@ TEST_CASE("another type, other brackets and other axes are refused") {
   check("axes.R = { ragged = \"start\", over = \"B\" }\n", "", "`R` is another axis there");
   check("inputs.x", "axes.N = 8\ninputs.x", "`N` is another axis there");
 }
+
+TEST_CASE("a forward kernel that saves takes and gives what the other one does") {
+  const auto trouble_of = [](const std::string &what, const std::string &by) {
+    Diagnostics diags;
+    const std::string saving = replaced(replaced(kForward, "\"mix\"", "\"mix_forward\""),
+                                        "outputs.y = ", "outputs.kept = \"real[B, R]\"\noutputs.y = ");
+    const Spec forward = loaded(kForward, diags), other = loaded(replaced(saving, what, by), diags);
+    check_saving_forward(forward, other, diags);
+    return said(diags);
+  };
+  CHECK(trouble_of("= a * x", "= x * a") == "");
+  const std::tuple<const char *, const char *, const char *> kWrong[] = {
+      {"inputs.x = \"T[B, R, N]\"", "inputs.x = \"f32[B, R, N]\"", "`x` is f32[B, R, N], and T[B, R, N] there"},
+      {"inputs.unit = ", "inputs.more = \"f32[N]\"\ninputs.unit = ", "`more` is no input there"},
+      {"inputs.unit = \"f64[1]\"\n", "", "`unit` is missing"},
+      {", optional = true", "", "`w` is optional there, not here"},
+      {"scalars.a = \"f32\"", "scalars.a = \"f64\"", "`a` is f64, and f32 there"},
+      {"tables.t = \"i32[M, 2]\"\n", "", "`t` is missing"}};
+  for (const auto &[what, by, message] : kWrong) {
+    const std::string text = trouble_of(what, by);
+    CHECK_MESSAGE(text.find(message) != std::string::npos, text);
+  }
+}
