@@ -158,8 +158,10 @@ void find_unread(const Linted &linted, Diagnostics &diags) {
   Words words;
   count_words(linted.document, words);
   for (const auto &[place, entry] : by_place)
-    if (const Var &var = *entry.first;
-        !entry.second && words[var.name] > 0 && !is_parameter_of_derivative(linted, var.place))
+    // Where a truth value is a name for a question, the question is read.
+    if (const Var &var = *entry.first; !entry.second && words[var.name] > 0 &&
+                                       !(var.type == Type::boolean && words[var.name] > 1) &&
+                                       !is_parameter_of_derivative(linted, var.place))
       diags.add(DiagId::lint_unused, var.place,
                 {var.kind == Var::Kind::scratch ? "scratch" : "local", var.name, "read"});
 }
