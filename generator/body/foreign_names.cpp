@@ -13,6 +13,12 @@ constexpr std::string_view kChoice = "a choice is `x > 0 ? x : 0`";
 constexpr std::string_view kPairs = "a product of matrices is `dot(x, y, K)`, or `sum(x * y, K)`";
 constexpr std::string_view kRandom = "it is `random(seed, index(N))`: the same number for the same two arguments";
 constexpr std::string_view kConvert = "`float(x)` converts a value";
+constexpr std::string_view kElsewhere =
+    "the value elsewhere is `at(x, N = i)`; adding elsewhere is `at(y, N = i) += x`";
+constexpr std::string_view kSorted = "there is no sorting; `argmax(x, N)` finds the greatest";
+constexpr std::string_view kAxes = "axes go by their names: an output of other brackets has them in another order, "
+                                   "`[(A B)]` two as one, and what lacks "
+                                   "an axis is the same along it";
 
 constexpr std::string_view kStep =
     "a step of grid.i is `i`, its first and last are `first(i)` and `last(i)`; most kernels "
@@ -79,16 +85,38 @@ constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
     {"select", kChoice},
     {"shape", kSize},
     {"signbit", "it is `x < 0`"},
-    {"sort", "there is no sorting; `argmax(x, N)` finds the greatest"},
+    {"sort", kSorted},
     {"std", "it is `sqrt(variance(x, N))`"},
     {"step", kChoice},
     {"swish", "it is `silu(x)`"},
     {"threadIdx", kPosition},
-    {"topk", "there is no sorting; `argmax(x, N)` finds the greatest"},
+    {"topk", kSorted},
     {"true_divide", "it is `a / b`"},
     {"var", "it is `variance(x, N)`"},
-    {"where", "a choice is `x > 0 ? x : 0`; `where(condition)` is what ends the arguments of a reduction"},
     {"zeros", "a constant is written as it is: `y = 0;`"},
+    {"cummin", "it is `-cummax(-x, N)`"},
+    {"gather", kElsewhere},
+    {"take", kElsewhere},
+    {"index_select", kElsewhere},
+    {"scatter", kElsewhere},
+    {"scatter_add", kElsewhere},
+    {"index_add", kElsewhere},
+    {"bincount", "counts are `at(y, Bins = b) += 1`, after `y = 0`"},
+    {"histogram", "counts are `at(y, Bins = b) += 1`, after `y = 0`"},
+    {"one_hot", "it is `index(N) == i ? 1 : 0`"},
+    {"median", kSorted},
+    {"argsort", kSorted},
+    {"flip", "it is `at(x, N = size(N) - 1 - N)`"},
+    {"roll", "it is `at(x, N = (index(N) - k + size(N)) % size(N))`"},
+    {"transpose", kAxes},
+    {"permute", kAxes},
+    {"reshape", kAxes},
+    {"flatten", kAxes},
+    {"squeeze", kAxes},
+    {"unsqueeze", kAxes},
+    {"broadcast_to", kAxes},
+    {"expand", kAxes},
+    {"frac", "it is `x - trunc(x)`"},
 };
 
 } // namespace
