@@ -71,6 +71,18 @@ struct Mask {
   IN_SET bool operator[](int lane) const { return v[lane] != 0; }
   IN_SET friend Mask operator&&(Mask a, Mask b) { return a.v & b.v; }
   IN_SET friend Mask operator||(Mask a, Mask b) { return a.v | b.v; }
+  IN_SET friend Mask operator&&(bool all, Mask b) { return Mask(all) && b.apart(); }
+  IN_SET friend Mask operator&&(Mask a, bool all) { return a.apart() && Mask(all); }
+  IN_SET friend Mask operator||(bool all, Mask b) { return Mask(all) || b.apart(); }
+  IN_SET friend Mask operator||(Mask a, bool all) { return a.apart() || Mask(all); }
+  // A comparison of parts of a vector that is merged with what all lanes ask ends g++ 12.
+  IN_SET Mask apart() const {
+    Mask out = *this;
+#if defined(__x86_64__) && !defined(__clang__)
+    asm("" : "+x"(out.v));
+#endif
+    return out;
+  }
   IN_SET friend Mask operator!(Mask a) { return ~a.v; }
   IN_SET friend Mask operator==(Mask a, Mask b) { return ~(a.v ^ b.v); }
   IN_SET friend Mask operator!=(Mask a, Mask b) { return a.v ^ b.v; }

@@ -242,7 +242,7 @@ TEST_CASE("windows that depend on tables") {
   CHECK(host.checks(Check::Kind::window)[0].loops == std::vector<GridId>{0});
   const Analysed other = legal(spec(", range = \"8\""));
   CHECK(other.operand("x").bounds.verdict == Verdict::checked);
-  CHECK(to_string(other.checks(Check::Kind::window)[0].condition) == "K <= 0 ? 1 : 448 < K");
+  CHECK(to_string(other.checks(Check::Kind::window)[0].condition) == "S <= 0 ? 1 : K <= 0 ? 1 : 448 < K");
   CHECK(has(refused(spec(""), "window_unknown"), "range = \"cdiv(K, 64)\""));
 }
 
