@@ -93,6 +93,7 @@ constexpr std::pair<std::string_view, std::string_view> kForeign[] = {
     {"topk", kSorted},
     {"true_divide", "it is `a / b`"},
     {"var", "it is `variance(x, N)`"},
+    {"where", "a choice is `x > 0 ? x : 0`; `where(condition)` is what ends the arguments of a reduction"},
     {"zeros", "a constant is written as it is: `y = 0;`"},
     {"cummin", "it is `-cummax(-x, N)`"},
     {"gather", kElsewhere},

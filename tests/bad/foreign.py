@@ -12,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 INPUTS = "".join(f'inputs.{name} = "f32[M, N]"\n' for name in ("x", "y", "a", "b", "low", "high"))
 SPEC = f'kernel = "k"\naxes.K = {{ equals = "N" }}\nparams.k = 2\nparams.i = 1\nparams.seed = 7\n{INPUTS}' + \
     "outputs.out = \"f32[M, N]\"\nbody = 'out = {};'\n"
+# A word of the body language, too.
+CALLS = {"where": "sum(where(x > 0, x, 0), N)"}
 # Whole numbers, or another shape: not for this spec.
 OTHERS = {"`a % b`", "`dot(x, y, K)`", "`sum(x * y, K)`"}
 
@@ -28,9 +30,9 @@ def main():
             return subprocess.run([kgen, str(path), "-o", folder, "--targets", "openmp"], capture_output=True, text=True)
 
         for name in names:
-            done = said(f"{name}(x)")
+            done = said(CALLS.get(name, f"{name}(x)"))
             help_ = re.search(r"^ *= help: (.*)$", done.stderr, re.M)
-            if f"`{name}` is not declared" not in done.stderr or not help_:
+            if not help_ or (name not in CALLS and f"`{name}` is not declared" not in done.stderr):
                 wrong.append(f"{name}: {done.stderr}")
                 continue
             for part in re.findall(r"it is (`[^`]+`)", help_[1]):
