@@ -431,7 +431,8 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
     return c.integer != 0 ? then : otherwise;
   if (c.kind == Kind::op && c.op == Op::logical_not)
     return choose(c.args[0], otherwise, then);
-  if (is_zero(otherwise) && ((c.kind == Kind::either && covers(condition, then)) || asks_inside(condition, then)))
+  const bool several = c.kind == Kind::either || node(then).kind == Kind::sum;
+  if (is_zero(otherwise) && ((several && covers(condition, then)) || asks_inside(condition, then)))
     return then;
   // Rule "asked already": what stands in an arm knows the condition.
   if (const Node inner = node(then);
@@ -489,6 +490,9 @@ NodeId Graph::either(NodeId a, NodeId b) {
     return a;
   if (no(a) == b || opposite(a, b)) // rule "either way"
     return kNoNode;
+  for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
+    if (asks_all(other, one))
+      return one;
   if (const NodeId one = one_of(a, b); one != kNoNode)
     return one;
   if (const Node n = node(a); n.kind == Kind::either)
@@ -500,6 +504,13 @@ NodeId Graph::either(NodeId a, NodeId b) {
   n.type = Type::boolean;
   n.args = {a, b};
   return intern(n);
+}
+
+// Does it ask all that another condition asks?
+bool Graph::asks_all(NodeId condition, NodeId other) const {
+  const Node &n = node(other);
+  return n.kind == Kind::both ? asks_all(condition, n.args[0]) && asks_all(condition, n.args[1])
+                              : asks(condition, other);
 }
 
 // c && e || c && !e is c; else kNoNode.
@@ -541,7 +552,7 @@ bool Graph::covers(NodeId condition, NodeId value) const {
   if (n.kind != Kind::choose || !(is_zero(n.args[1]) || is_zero(n.args[2])))
     return false;
   const Node &c = node(condition);
-  const bool own = is_zero(n.args[2]) ? n.args[0] == condition : opposite(n.args[0], condition);
+  const bool own = is_zero(n.args[2]) ? asks_all(n.args[0], condition) : opposite(n.args[0], condition);
   return own || (c.kind == Kind::either &&
                  std::any_of(c.args.begin(), c.args.end(), [&](NodeId one) { return covers(one, value); }));
 }

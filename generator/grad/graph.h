@@ -222,6 +222,7 @@ private:
   bool covers(NodeId condition, NodeId value) const;
   bool implies(NodeId a, NodeId b) const;
   bool asks_inside(NodeId condition, NodeId read);
+  bool asks_all(NodeId condition, NodeId other) const;
   NodeId one_of(NodeId a, NodeId b) const;
   NodeId under_both(const Node &first, double times, const Node &second, double other_times);
   NodeId add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one);

@@ -53,7 +53,8 @@ CASES = {
         'inputs.x = "f64[M, N]"\ninputs.w = { type = "f64[N]", optional = true }\n'
         'outputs.y = "f64[M, N]"\noutputs.s = "f64[M]"\n',
         "y = present(w) && size(N) > 3 ? x * w : x * x;\ns = present(w) ? dot(w, x, N) : 0;", 0,
-        [r"d_x = \(present\(w\) \? w \* given_s : 0\) \+"], [r"\|\| !\("]),
+        [r"d_x = \(present\(w\) \? w \* given_s : 0\) \+",
+         r"d_w = \(present\(w\) \? dot\(x, given_s, M\) : 0\) \+ "], [r"\|\|"]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],
