@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ir/presence.h"
+
 namespace kgen::build {
 
 namespace {
@@ -120,41 +122,9 @@ private:
     });
   }
 
-  // Operands that are present if the expression has this value.
-  Known present(ExprId id, bool value) const {
-    const Expr &e = kernel_.expr(id);
-    if (e.op == Op::present && value)
-      return {e.ref};
-    if (e.op == Op::logical_not)
-      return present(e.args[0], !value);
-    if (e.op != (value ? Op::both : Op::either))
-      return {};
-    Known out = present(e.args[0], value);
-    out.merge(present(e.args[1], value));
-    return out;
-  }
-
   Known with(Known known, ExprId condition, bool value) const {
-    known.merge(present(condition, value));
+    known.merge(present_where(kernel_, condition, value));
     return known;
-  }
-
-  void expression(ExprId id, const Known &known) {
-    const Expr &e = kernel_.expr(id);
-    for (const Coordinate &coord : e.coords)
-      expression(coord.value, known);
-    for (size_t i = 0; i < e.args.size(); ++i) {
-      Known inner = known;
-      if (e.op == Op::choose && i > 0)
-        inner = with(known, e.args[0], i == 1);
-      if ((e.op == Op::both || e.op == Op::either) && i == 1)
-        inner = with(known, e.args[0], e.op == Op::both);
-      if (e.op == Op::fold && i == 0 && e.args.size() > 1)
-        inner = with(known, e.args[1], true);
-      expression(e.args[i], inner);
-    }
-    if (e.op == Op::read)
-      read(e, known);
   }
 
   void read(const Expr &e, const Known &known) {
@@ -201,7 +171,7 @@ private:
               written_.insert(inner.target);
           });
       for (ExprId root : roots(s))
-        expression(root, known);
+        visit_reads(kernel_, root, known, [&](const Expr &e, const Known &there) { read(e, there); });
       if (s.kind == Stmt::Kind::assign)
         written_.insert(s.target);
       bool asks = s.kind == Stmt::Kind::branch || (s.kind == Stmt::Kind::loop && s.value != kNone);

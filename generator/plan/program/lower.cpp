@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "ir/presence.h"
 #include "ir/roles.h"
 #include "plan/index/access.h"
 #include "plan/index/exprs.h"
@@ -236,11 +237,7 @@ private:
   // whose arm no lane takes.
   void unless_absent(std::vector<PlanNode> arm, const Place &place, std::vector<PlanNode> &out) {
     std::set<VarId> optional;
-    for (const PlanNode &root : arm)
-      for_each_node(root, [&](const PlanNode &node) {
-        for (ExprId id : expressions_of(node))
-          find_optional(id, {}, optional);
-      });
+    find_optional(arm, {}, optional);
     PlanNode guard;
     guard.kind = PlanNode::Kind::branch;
     guard.place = place;
@@ -261,23 +258,26 @@ private:
     std::move(arm.begin(), arm.end(), std::back_inserter(out));
   }
 
-  // What is read where nothing beside it has asked whether it is there.
-  void find_optional(ExprId id, std::set<VarId> asked, std::set<VarId> &optional) const {
-    const Expr &e = kernel_.expr(id);
-    if (e.op == Op::read && kernel_.vars[e.ref].optional && asked.count(e.ref) == 0)
-      optional.insert(e.ref);
-    const bool chooses = e.op == Op::choose || e.op == Op::both || e.op == Op::either;
-    for (const ExprId arg : e.args) {
-      find_optional(arg, asked, optional);
-      if (chooses && arg == e.args[0])
-        any_node(kernel_, arg, [&](const Expr &part) {
-          if (part.op == Op::present)
-            asked.insert(part.ref);
-          return false;
+  // What is read where nothing has asked whether it is there.
+  void find_optional(const std::vector<PlanNode> &nodes, const std::set<VarId> &there,
+                     std::set<VarId> &optional) const {
+    for (const PlanNode &node : nodes) {
+      const auto where = [&](bool value) {
+        std::set<VarId> out = there;
+        if (node.condition != kNone)
+          out.merge(present_where(kernel_, node.condition, value));
+        return out;
+      };
+      const std::set<VarId> inside = where(true);
+      for (ExprId id : expressions_of(node))
+        visit_reads(kernel_, id, id == node.condition ? there : inside, [&](const Expr &read, const auto &known) {
+          if (kernel_.vars[read.ref].optional && known.count(read.ref) == 0)
+            optional.insert(read.ref);
         });
+      find_optional(node.body, inside, optional);
+      find_optional(node.step, inside, optional);
+      find_optional(node.otherwise, where(false), optional);
     }
-    for (const Coordinate &coordinate : e.coords)
-      find_optional(coordinate.value, asked, optional);
   }
 
   ExprId fold(const Expr &e, AxisSet context, std::vector<PlanNode> &out) {
