@@ -90,6 +90,7 @@ inline Size unless_empty(const Var &var, Size condition) {
       condition = unless_empty(dim->extent, condition);
   return condition;
 }
+
 // Each judges one thing for all operands.
 void judge_bounds(Context &context);
 void judge_disjoint(Context &context);

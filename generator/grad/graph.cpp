@@ -207,15 +207,7 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   if (args.size() == 2 && is_integer(from)) {
     if (const auto known = known_comparison(op, args[0], args[1]))
       return *known;
-    const bool ordered = op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge;
-    NodeId whole = kNoNode;
-    if ((op == Op::add || op == Op::sub) && type == Type::i64)
-      whole = shorter_sum(op, args[0], args[1]);
-    else if (ordered && from == Type::i64)
-      whole = shorter_comparison(op, args[0], args[1]);
-    if (whole == kNoNode)
-      whole = joined(op, args[0], args[1], type);
-    if (whole != kNoNode)
+    if (const NodeId whole = shorter(op, args[0], args[1], type); whole != kNoNode)
       return whole;
   }
   if (op == Op::logical_not && node(args[0]).kind == Kind::op && node(args[0]).op == Op::logical_not)

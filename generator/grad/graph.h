@@ -183,21 +183,26 @@ private:
   Range range_of(NodeId id) const;
   // Nodes times whole numbers, and a number.
   struct Terms {
+    Type type = Type::i64;
     std::map<NodeId, int64_t> of;
     int64_t constant = 0;
+    void add(int64_t times, int64_t number) { // which may wrap around
+      constant = static_cast<int64_t>(static_cast<uint64_t>(constant) +
+                                      static_cast<uint64_t>(times) * static_cast<uint64_t>(number));
+    }
   };
-  static bool adds(const Node &n);
+  static bool adds(const Node &n, Type type);
   void add_terms(NodeId id, int64_t times, Terms &out) const;
-  int parts_of_sum(NodeId id) const;
+  int parts_of_sum(NodeId id, Type type) const;
   static int parts_of(const Terms &terms);
   static bool is_few(const Terms &terms);
   NodeId sum_of(const Terms &terms);
-  NodeId shorter_sum(Op op, NodeId a, NodeId b);
+  NodeId shorter_sum(Op op, NodeId a, NodeId b, Type type);
   NodeId shorter_comparison(Op op, NodeId a, NodeId b);
   Terms difference(NodeId a, NodeId b) const;
   std::optional<int64_t> least_of(Terms terms);
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
-  NodeId joined(Op op, NodeId a, NodeId b, Type type);
+  NodeId shorter(Op op, NodeId a, NodeId b, Type type);
   NodeId joined_digits(NodeId a, NodeId b) const;
   NodeId last_of_scan(NodeId base, AxisId axis, NodeId place);
   struct Factors {

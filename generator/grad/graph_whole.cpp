@@ -9,7 +9,7 @@ namespace kgen::grad {
 using Kind = Node::Kind;
 
 namespace {
-constexpr int64_t kMost = 1 << 30; // numbers whose sums do not overflow
+bool is_ordered(Op op) { return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge; }
 } // namespace
 
 // What a whole number is one of, as far as its outermost operation says it.
@@ -38,23 +38,23 @@ Graph::Range Graph::range_of(NodeId id) const {
   }
 }
 
-bool Graph::adds(const Node &n) {
-  return n.kind == Kind::op && n.type == Type::i64 && (n.op == Op::add || n.op == Op::sub || n.op == Op::neg);
+bool Graph::adds(const Node &n, Type type) {
+  return n.kind == Kind::op && n.type == type && (n.op == Op::add || n.op == Op::sub || n.op == Op::neg);
 }
 
 // So many parts it is written with.
-int Graph::parts_of_sum(NodeId id) const {
+int Graph::parts_of_sum(NodeId id, Type type) const {
   const Node &n = node(id);
-  if (!adds(n))
+  if (!adds(n, type))
     return 1;
-  return parts_of_sum(n.args[0]) + (n.op == Op::neg ? 0 : parts_of_sum(n.args[1]));
+  return parts_of_sum(n.args[0], type) + (n.op == Op::neg ? 0 : parts_of_sum(n.args[1], type));
 }
 
 void Graph::add_terms(NodeId id, int64_t times, Terms &out) const {
   const Node &n = node(id);
   if (n.kind == Kind::number)
-    out.constant += times * n.integer;
-  else if (adds(n)) {
+    out.add(times, n.integer);
+  else if (adds(n, out.type)) {
     add_terms(n.args[0], n.op == Op::neg ? -times : times, out);
     if (n.op != Op::neg)
       add_terms(n.args[1], n.op == Op::add ? times : -times, out);
@@ -71,6 +71,7 @@ Graph::Terms Graph::difference(NodeId a, NodeId b) const {
 
 // Of indices, which are less than the sizes of their axes, and of what has a range.
 std::optional<int64_t> Graph::least_of(Terms terms) {
+  constexpr int64_t kMost = 1 << 30; // numbers whose sums do not overflow
   for (const auto &[id, times] : Terms(terms).of)
     if (const Node n = node(id); n.kind == Kind::index) {
       terms.of.erase(id);
@@ -92,8 +93,7 @@ std::optional<int64_t> Graph::least_of(Terms terms) {
 
 // Rule "known comparisons": a whole number is equal to itself, and an index is one of 0 to the size of its axis.
 std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
-  const bool ordered = op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge;
-  if (!ordered && op != Op::eq && op != Op::ne)
+  if (!is_ordered(op) && op != Op::eq && op != Op::ne)
     return std::nullopt;
   if (a == b)
     return truth(op == Op::eq || op == Op::le || op == Op::ge);
@@ -117,59 +117,64 @@ NodeId Graph::sum_of(const Terms &terms) {
   NodeId out = kNoNode;
   const auto take = [&](NodeId part, bool added) {
     if (out == kNoNode)
-      out = added ? part : op(Op::neg, {part}, Type::i64);
+      out = added ? part : op(Op::neg, {part}, terms.type);
     else
-      out = op(added ? Op::add : Op::sub, {out, part}, Type::i64);
+      out = op(added ? Op::add : Op::sub, {out, part}, terms.type);
   };
   const auto take_all = [&](bool added) {
     for (const auto &[id, times] : terms.of)
       if ((times > 0) == added)
-        take(std::abs(times) == 1 ? id : op(Op::mul, {integer(std::abs(times)), id}, Type::i64), added);
+        take(std::abs(times) == 1 ? id : op(Op::mul, {integer(std::abs(times), terms.type), id}, terms.type), added);
   };
   take_all(true);
-  if (out == kNoNode && (terms.constant > 0 || terms.of.empty()))
-    take(integer(terms.constant), true);
-  const bool taken = out != kNoNode && node(out).kind == Kind::number;
+  const bool begins = out == kNoNode && (terms.constant > 0 || terms.of.empty()); // with the number
+  if (begins)
+    take(integer(terms.constant, terms.type), true);
   take_all(false);
-  if (terms.constant != 0 && !taken)
-    take(integer(std::abs(terms.constant)), terms.constant > 0);
+  if (terms.constant != 0 && !begins)
+    take(integer(std::abs(terms.constant), terms.type), terms.constant > 0);
   return out;
-}
-
-// Rule "whole numbers": n - i + 1 + i - 1 is n, and n - (i + 1) has no brackets.
-NodeId Graph::shorter_sum(Op op, NodeId a, NodeId b) {
-  Terms terms;
-  add_terms(a, 1, terms);
-  add_terms(b, op == Op::add ? 1 : -1, terms);
-  const int saved = parts_of_sum(a) + parts_of_sum(b) - parts_of(terms);
-  const bool has_brackets = op == Op::sub && adds(node(b));
-  return is_few(terms) && (saved > 0 || (saved == 0 && has_brackets)) ? sum_of(terms) : kNoNode;
 }
 
 int Graph::parts_of(const Terms &terms) {
   return std::max(static_cast<int>(terms.of.size()) + (terms.constant != 0 ? 1 : 0), 1);
 }
 
-// Do their sums not overflow?
+// Do they read well, and do sums of few of them not overflow?
 bool Graph::is_few(const Terms &terms) {
-  return std::abs(terms.constant) <= kMost &&
+  return terms.constant >= -INT32_MAX && terms.constant <= INT32_MAX &&
          std::all_of(terms.of.begin(), terms.of.end(), [](const auto &term) { return std::abs(term.second) <= 64; });
+}
+
+// Rule "whole numbers": n - i + 1 + i - 1 is n, and n - (i + 1) has no brackets. Sums that wrap around are the same.
+NodeId Graph::shorter_sum(Op op, NodeId a, NodeId b, Type type) {
+  if ((op != Op::add && op != Op::sub) || (type != Type::i32 && type != Type::i64))
+    return kNoNode;
+  Terms terms;
+  terms.type = type;
+  add_terms(a, 1, terms);
+  add_terms(b, op == Op::add ? 1 : -1, terms);
+  const int saved = parts_of_sum(a, type) + parts_of_sum(b, type) - parts_of(terms);
+  const bool has_brackets = op == Op::sub && adds(node(b), type);
+  return is_few(terms) && (saved > 0 || (saved == 0 && has_brackets)) ? sum_of(terms) : kNoNode;
 }
 
 // Rule "whole numbers": i - 1 >= 0 is i >= 1. Of indices and sizes, whose sums do not overflow.
 NodeId Graph::shorter_comparison(Op op, NodeId a, NodeId b) {
+  if (!is_ordered(op))
+    return kNoNode;
   const Terms all = difference(a, b);
   const bool of_sizes = std::all_of(all.of.begin(), all.of.end(), [&](const auto &term) {
     return node(term.first).kind == Kind::index || node(term.first).kind == Kind::size;
   });
-  if (!of_sizes)
+  if (!of_sizes || !is_few(all))
     return kNoNode;
   Terms left, right;
   for (const auto &[id, times] : all.of)
     (times > 0 ? left : right).of[id] = std::abs(times);
   (all.constant > 0 ? left : right).constant = std::abs(all.constant);
   const bool plain = parts_of(left) == 1 && parts_of(right) == 1; // longer ones may stand elsewhere as they are
-  if (!is_few(all) || !plain || parts_of_sum(a) + parts_of_sum(b) == 2)
+  if (!plain || parts_of_sum(a, all.type) + parts_of_sum(b, all.type) == 2)
     return kNoNode;
   if (left.of.empty()) { // what is known stands on the right
     std::swap(left, right);
@@ -178,24 +183,14 @@ NodeId Graph::shorter_comparison(Op op, NodeId a, NodeId b) {
   return compare(op, sum_of(left), sum_of(right));
 }
 
-// Rule "whole numbers": n - 2 + 1 is n - 1.
-NodeId Graph::joined(Op op, NodeId a, NodeId b, Type type) {
+// The same in fewer words, if there are.
+NodeId Graph::shorter(Op op, NodeId a, NodeId b, Type type) {
   if (op == Op::add)
     for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
       if (const NodeId whole = joined_digits(one, other); whole != kNoNode)
         return whole;
-  const Node inner = node(a), by = node(b);
-  if ((op != Op::add && op != Op::sub) || by.kind != Kind::number || inner.kind != Kind::op || inner.type != type ||
-      (inner.op != Op::add && inner.op != Op::sub) || (type != Type::i32 && type != Type::i64))
-    return kNoNode;
-  const size_t at = node(inner.args[1]).kind == Kind::number ? 1 : 0; // where its number stands
-  const Node own = node(inner.args[at]);
-  if (own.kind != Kind::number || (at == 0 && inner.op == Op::sub))
-    return kNoNode;
-  const int64_t all = (inner.op == Op::add ? own.integer : -own.integer) + (op == Op::add ? by.integer : -by.integer);
-  if (all > INT32_MAX || all < INT32_MIN)
-    return kNoNode;
-  return this->op(all < 0 ? Op::sub : Op::add, {inner.args[1 - at], integer(std::abs(all), type)}, type);
+  const NodeId sum = shorter_sum(op, a, b, type);
+  return sum != kNoNode ? sum : shorter_comparison(op, a, b);
 }
 
 // Rule "digits": (n / b) * b + n % b is n.
