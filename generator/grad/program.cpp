@@ -403,20 +403,11 @@ private:
     last = text;
   }
 
-  // The text of a value, which is 0 where optional inputs that it reads are not there.
-  std::string asking(NodeId id, const std::string &text, const Absent::Inputs &known = {}) {
-    Absent::Inputs unknown = absent_.read_by(id);
-    std::erase_if(unknown, [&](const std::string &input) { return known.count(input) != 0; });
-    if (unknown.empty())
-      return text;
-    return question_of(unknown) + " ? " + (text.find('?') == std::string::npos ? text : "(" + text + ")") + " : 0";
-  }
-
   void define(NodeId id, std::string &last) {
     const Text text(graph_, names_, widths_, absent_);
     comment(id, last);
     out_.body +=
-        wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + asking(id, text.definition(id)) + ";");
+        wrapped(type_name(graph_.node(id).type) + " " + names_.at(id) + " = " + text.asked_definition(id) + ";");
   }
 
   // Does the next value of one variable depend on what a round finds in another one?
@@ -454,12 +445,12 @@ private:
       if (read)
         others.push_back(v);
       else
-        lines.push_back(update(text.names.at(variable.found), asking(variable.next, words.use(variable.next))));
+        lines.push_back(update(text.names.at(variable.found), words.asked_use(variable.next)));
     }
     std::vector<std::string> last;
     for (size_t v : others) {
       const Loop::Variable &variable = text.loop.variables[v];
-      std::string value = asking(variable.next, words.use(variable.next));
+      std::string value = words.asked_use(variable.next);
       if (others.size() > 1) {
         const std::string next = free({name_of_parts("next", text.names.at(variable.found))});
         lines.push_back(type_name(graph_.node(variable.found).type) + " " + next + " = " + value + ";");
@@ -486,15 +477,15 @@ private:
       const Loop::Variable &variable = text.loop.variables[v];
       const std::string type = type_name(graph_.node(variable.found).type);
       const std::string &name = text.names.at(variable.found);
-      out_.body += wrapped(type + " " + name + " = " + asking(variable.entry, words.use(variable.entry)) + ";");
+      out_.body += wrapped(type + " " + name + " = " + words.asked_use(variable.entry) + ";");
       if (text.kept.count(v) == 0)
         continue;
       out_.body += type + " " + kept_.at(variable.found) + "[" + rounds + "];\n";
       lines.push_back(kept_.at(variable.found) + "[" + round_ + "] = " + name + ";");
     }
     for (NodeId id : text.values)
-      lines.push_back(type_name(graph_.node(id).type) + " " + text.names.at(id) + " = " +
-                      asking(id, inner.definition(id)) + ";");
+      lines.push_back(type_name(graph_.node(id).type) + " " + text.names.at(id) + " = " + inner.asked_definition(id) +
+                      ";");
     hand_on(text, lines);
     const std::string &r = round_;
     const std::string begin = "for (" + type_name(graph_.node(text.loop.round).type) + " " + r + " = ";
@@ -535,7 +526,7 @@ private:
       const std::string condition = root.condition == kNoNode ? "" : "if (" + text.use(root.condition) + ") ";
       const std::string sign = root.adds ? " += " : root.target == "return" ? " " : " = ";
       const Absent::Inputs known = root.condition == kNoNode ? Absent::Inputs() : absent_.asked_by(root.condition);
-      out_.body += wrapped(condition + target + sign + asking(root.value, text.use(root.value, known), known) + ";");
+      out_.body += wrapped(condition + target + sign + text.asked_use(root.value, known) + ";");
     }
   }
 

@@ -322,23 +322,22 @@ Text::Piece Text::where_there(const Absent::Inputs &inputs, NodeId id, bool floa
   return out;
 }
 
-std::string Text::use(NodeId id, const Absent::Inputs &there) const { return where_there(there, id, false).text; }
-
-std::string question_of(const Absent::Inputs &inputs) {
-  std::vector<std::string> parts;
-  for (const std::string &input : inputs)
-    parts.push_back("present(" + input + ")");
-  return join(parts, " && ");
+std::string Text::asked_use(NodeId id, const Absent::Inputs &there) const {
+  Absent::Inputs unknown = absent_.read_by(id);
+  std::erase_if(unknown, [&](const std::string &input) { return there.count(input) != 0; });
+  return asked(where_there(there, id, false), unknown).text;
 }
 
 // 0 where one of them is absent.
 Text::Piece Text::asked(const Piece &piece, const Absent::Inputs &inputs) const {
-  Absent::Inputs unknown;
-  std::set_difference(inputs.begin(), inputs.end(), there_.begin(), there_.end(),
-                      std::inserter(unknown, unknown.end()));
-  if (unknown.empty())
+  std::vector<std::string> questions;
+  for (const std::string &input : inputs)
+    if (there_.count(input) == 0)
+      questions.push_back("present(" + input + ")");
+  if (questions.empty())
     return piece;
-  return {question_of(unknown) + " ? " + within(piece, kChoice + 1) + " : 0", kChoice, piece.type, piece.bare};
+  const std::string text = piece.text.find('?') == std::string::npos ? piece.text : "(" + piece.text + ")";
+  return {join(questions, " && ") + " ? " + text + " : 0", kChoice, piece.type, piece.bare};
 }
 
 // A truth value counts as 1 or 0 beside other factors, as in C++.

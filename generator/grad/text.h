@@ -18,8 +18,9 @@ public:
   // A named node as what it is computed from.
   std::string definition(NodeId id) const { return piece(id, false, true).text; }
   std::string use(NodeId id) const { return piece(id, false, false).text; }
-  // Where these optional inputs are there.
-  std::string use(NodeId id, const Absent::Inputs &there) const;
+  // The same, 0 where optional inputs that it reads are absent, but for those that are surely there.
+  std::string asked_definition(NodeId id) const { return asked(piece(id, false, true), absent_.read_by(id)).text; }
+  std::string asked_use(NodeId id, const Absent::Inputs &there = {}) const;
   // As a coordinate, where the name of an axis is its index.
   std::string coordinate(NodeId id) const;
   std::string places(const Node &node, size_t first) const;
@@ -75,8 +76,5 @@ private:
 
 std::string type_name(Type type); // of a local
 std::string number_text(double value);
-
-// present(a) && present(b)
-std::string question_of(const Absent::Inputs &inputs);
 
 } // namespace kgen::grad
