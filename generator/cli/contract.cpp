@@ -60,11 +60,7 @@ public:
         check_output(o);
       else if (o.role == Role::input)
         check_input(o);
-    for (const TableDecl &table : backward_.tables)
-      check_table(table);
-    for (const Scalar &scalar : backward_.scalars)
-      check_scalar(scalar);
-    check_axes();
+    check_others();
   }
 
   // Of one that gives more outputs: all that the forward kernel takes and gives, by the same declarations.
@@ -75,22 +71,23 @@ public:
     for (const OperandDecl &o : backward_.operands)
       if (o.role == Role::input && operand(forward_, Role::input, o.name) == nullptr)
         refuse(o.name, o.place, "is no input there", kSavingHelp);
-    for (const TableDecl &table : backward_.tables)
-      check_table(table);
-    for (const Scalar &scalar : backward_.scalars)
-      check_scalar(scalar);
-    for (const auto &there : forward_.tables)
-      check_there(named(backward_.tables, there.name) != nullptr, there.name);
-    for (const auto &there : forward_.scalars)
-      check_there(named(backward_.scalars, there.name) != nullptr, there.name);
-    check_axes();
+    for (const TableDecl &table : forward_.tables)
+      check_there(named(backward_.tables, table.name) != nullptr, table.name);
+    for (const Scalar &scalar : forward_.scalars)
+      check_there(named(backward_.scalars, scalar.name) != nullptr, scalar.name);
+    check_others();
   }
 
 private:
   static constexpr std::string_view kSavingHelp =
       "it takes and gives what that kernel does, and gives more outputs; `kgen grad --save` writes one";
 
-  void check_axes() {
+  // Tables, scalars, and the axes of arrays that have been compared.
+  void check_others() {
+    for (const TableDecl &table : backward_.tables)
+      check_table(table);
+    for (const Scalar &scalar : backward_.scalars)
+      check_scalar(scalar);
     for (const std::string &axis : axes_)
       check_axis(axis);
   }
@@ -102,9 +99,10 @@ private:
 
   void check_same(const OperandDecl *own, const OperandDecl &there) {
     check_there(own != nullptr, there.name);
-    if (own != nullptr)
-      compare(*own, there);
-    if (own != nullptr && own->optional != there.optional)
+    if (own == nullptr)
+      return;
+    compare(*own, there);
+    if (own->optional != there.optional)
       refuse(own->name, own->place, own->optional ? "is optional here, not there" : "is optional there, not here",
              own->optional ? "leave optional out" : "write optional = true");
   }
