@@ -152,16 +152,14 @@ void find_unread(const Linted &linted, Diagnostics &diags) {
       if ((!local && var.kind != Var::Kind::scratch) || var.place.line == 0)
         continue;
       auto &entry = by_place[{var.place.line, var.place.column}];
-      entry = {&var, entry.second || read.count(static_cast<VarId>(v)) != 0};
+      entry = {&var, entry.second || var.asked || read.count(static_cast<VarId>(v)) != 0};
     }
   }
   Words words;
   count_words(linted.document, words);
   for (const auto &[place, entry] : by_place)
-    // Where a truth value is a name for a question, the question is read.
-    if (const Var &var = *entry.first; !entry.second && words[var.name] > 0 &&
-                                       !(var.type == Type::boolean && words[var.name] > 1) &&
-                                       !is_parameter_of_derivative(linted, var.place))
+    if (const Var &var = *entry.first;
+        !entry.second && words[var.name] > 0 && !is_parameter_of_derivative(linted, var.place))
       diags.add(DiagId::lint_unused, var.place,
                 {var.kind == Var::Kind::scratch ? "scratch" : "local", var.name, "read"});
 }

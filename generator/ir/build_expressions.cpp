@@ -164,8 +164,10 @@ ExprId Lowering::read_local(const body::Expr &e) {
   Frame &frame = frames_.back();
   if (auto it = frame.values.find(e.local); it != frame.values.end())
     return it->second;
-  if (auto it = frame.questions.find(e.local); it != frame.questions.end())
+  if (auto it = frame.questions.find(e.local); it != frame.questions.end()) {
+    kernel_.vars[local(e.local)].asked = true;
     return value(*it->second);
+  }
   VarId var = local(e.local);
   if (!flow_.dead && !flow_.assigned.count(var) && !generated_.count(var) && reported_.insert(var).second)
     build_.diags.add(DiagId::body_unset, here(e.place), {(*frame.locals)[e.local].name}).help =

@@ -137,6 +137,7 @@ struct Var {
   VarId alias = kNone;        // output: the input whose memory it is (that input has no C argument); input: that output
   std::vector<int64_t> array; // local: fixed-size array
   bool named = false;         // local: by the user, so that a trace shows it
+  bool asked = false;         // local: it names a question, which is read in its place
   Place place;
 };
 

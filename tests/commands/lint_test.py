@@ -46,6 +46,12 @@ class Lint(Sandbox):
                    "2:9 KG0501", "8:13 KG0501")
         self.finds(DOC + ADD.replace("'z =", "'int i = 3; i += 1; z ="))  # it reads itself: not claimed
 
+    def test_a_name_for_what_is_present_is_read_where_it_asks(self):
+        optional = DOC + 'inputs.w = { type = "T[N]", optional = true }\n'
+        asked = optional + ADD.replace("'z = x + y", "'bool has = present(w); z = (has ? w : 0) + x + y")
+        self.finds(asked)
+        self.finds(asked.replace("has ?", "present(w) ?"), "8:14 KG0501")
+
     def test_functions_that_nothing_calls(self):
         functions = ("functions = '''\nreal f(real v) { return v; }\n  real g(real v) { return f(v); }\n"
                      "real h(real v) {\n return v; }\n'''\n")
