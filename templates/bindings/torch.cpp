@@ -13,15 +13,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <functional>
 #include <initializer_list>
-#include <map>
 #include <mutex>
 #include <optional>
-#include <set>
-#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -38,17 +35,18 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 using Shape = std::vector<int64_t>;
 
-template <typename... Parts>
-[[noreturn]] void fail(const Parts&... parts) {
-  std::ostringstream text;
-  text << "{{kernel}}: ";
-  (text << ... << parts);
-  throw std::runtime_error(text.str());
+using Parts = std::initializer_list<std::string_view>;
+std::string text_of(Parts parts) {
+  std::string text;
+  for (std::string_view part : parts) text += part;
+  return text;
 }
+[[noreturn]] void fail(Parts parts) { throw std::runtime_error("{{kernel}}: " + text_of(parts)); }
 
 void check(int status) {
-  if (status != 0) fail({{kernel}}_error(status));
+  if (status != 0) fail({ {{kernel}}_error(status) });
 }
+void check_torch(AOTITorchError error) { STABLE_TORCH_ERROR_CODE_CHECK(error); }
 
 // Element types as the specification writes them.
 constexpr std::pair<const char*, ScalarType> kTypes[] = {
@@ -73,7 +71,7 @@ ScalarType type_of(const char* name) {
 template <typename Whole>
 int64_t whole(int64_t value, const char* name, const char* type) {
   if (static_cast<int64_t>(static_cast<Whole>(value)) != value || (value < 0 && Whole(-1) > 0))
-    fail(name, " is beyond ", type, ": ", value);
+    fail({name, " is beyond ", type, ": ", std::to_string(value)});
   return value;
 }
 
@@ -145,7 +143,7 @@ int32_t dtype_of(const char* type) {
 // From torch's allocator.
 Tensor array_of_torch(const Device& device, const char* type, const Shape& shape, const Shape& strides) {
   AtenTensorHandle handle;
-  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(int64_t(shape.size()), shape.data(), strides.data(), dtype_of(type), device.type, device.index, &handle));
+  check_torch(aoti_torch_empty_strided(int64_t(shape.size()), shape.data(), strides.data(), dtype_of(type), device.type, device.index, &handle));
   return Tensor(handle);
 }
 
@@ -168,23 +166,36 @@ Tensor new_array(const Device& device, const char* type, Shape shape) {
 }
 
 [[maybe_unused]] Shape joined(Shape shape, const Shape& rest, const Shape& behind) {
-  shape.insert(shape.end(), rest.begin(), rest.end());
-  shape.insert(shape.end(), behind.begin(), behind.end());
+  for (int64_t size : rest) shape.push_back(size);
+  for (int64_t size : behind) shape.push_back(size);
   return shape;
 }
 
-// Strides, the longest first, and how often indices step by them at most.
-using Steps = std::map<int64_t, int64_t, std::greater<>>;
+// A stride, and how often indices step by it at most; the longest stands first.
+struct Step {
+  int64_t stride, most;
+};
+using Steps = std::vector<Step>;
+void add_step(Steps& steps, const Step& step) {
+  for (auto& [stride, most] : steps)
+    if (stride == step.stride) {
+      most += step.most;
+      return;
+    }
+  steps.push_back(step);
+  for (size_t i = steps.size() - 1; i > 0 && steps[i - 1].stride < step.stride; --i)
+    std::swap(steps[i - 1], steps[i]);
+}
 void add_steps(Steps& steps, const Tensor& tensor, int64_t bytes) {
   for (int64_t d = 0; d < tensor.dim(); ++d)
-    if (tensor.size(d) > 1) steps[tensor.stride(d) * bytes] += tensor.size(d) - 1;
+    if (tensor.size(d) > 1) add_step(steps, {tensor.stride(d) * bytes, tensor.size(d) - 1});
 }
 // Can the steps add up to a number from `low` to `high`? What takes too many tries counts as yes.
-bool can_add_up(Steps::const_iterator step, Steps::const_iterator end, int64_t low, int64_t high, int& tries) {
+bool can_add_up(const Step* step, const Step* end, int64_t low, int64_t high, int& tries) {
   if (high < 0 || step == end) return low <= 0 && high >= 0;
   const auto [stride, most] = *step++;
   int64_t others = 0;  // what the shorter ones can add
-  for (auto other = step; other != end; ++other) others += other->first * other->second;
+  for (auto other = step; other != end; ++other) others += other->stride * other->most;
   if (stride == 0) return can_add_up(step, end, low, high, tries);
   const int64_t first = low > others ? (low - others + stride - 1) / stride : 0;
   for (int64_t n = first; n <= std::min(most, high / stride); ++n)
@@ -202,13 +213,15 @@ bool share_memory(const Tensor& a, const Tensor& b) {
   auto apart = int64_t(reinterpret_cast<uintptr_t>(b.data_ptr()) - reinterpret_cast<uintptr_t>(a.data_ptr()));
   for (const auto& [stride, most] : of_b) {
     apart += stride * most;
-    steps[stride] += most;
+    add_step(steps, {stride, most});
   }
   int tries = 10000;
-  return can_add_up(steps.begin(), steps.end(), apart + 1 - a_bytes, apart + b_bytes - 1, tries);
+  return can_add_up(steps.data(), steps.data() + steps.size(), apart + 1 - a_bytes, apart + b_bytes - 1, tries);
 }
 bool are_same(const Tensor& a, const Tensor& b) {
-  return a.data_ptr() == b.data_ptr() && a.sizes().vec() == b.sizes().vec() && a.strides().vec() == b.strides().vec();
+  bool same = a.data_ptr() == b.data_ptr() && a.dim() == b.dim();
+  for (int64_t d = 0; same && d < a.dim(); ++d) same = a.size(d) == b.size(d) && a.stride(d) == b.stride(d);
+  return same;
 }
 
 // An argument of the kernel: a tensor, or none.
@@ -220,13 +233,13 @@ class Array {
 
   void take(Device& device, const std::optional<Tensor>& tensor) {
     if (!(tensor_ = tensor)) return;
-    if (!tensor->defined()) fail(name_, " must be an array, not None");
+    if (!tensor->defined()) fail({name_, " must be an array, not None"});
     Device mine{0, 0, name_};
-    STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(tensor->get(), &mine.type));
-    STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_index(tensor->get(), &mine.index));
+    check_torch(aoti_torch_get_device_type(tensor->get(), &mine.type));
+    check_torch(aoti_torch_get_device_index(tensor->get(), &mine.index));
     if (device.from == nullptr) device = mine;
     if (device.type != mine.type || device.index != mine.index)
-      fail(device.from, " and ", name_, " are not on the same device");
+      fail({device.from, " and ", name_, " are not on the same device"});
     type_ = name_of(tensor->scalar_type());
     sizes_ = tensor->sizes();
     if (rest_ < dims_ ? sizes_.size() + 1 < dims_ : sizes_.size() != dims_) wrong_shape();
@@ -253,13 +266,13 @@ class Array {
   void expect(size_t n, int64_t expected, const char* extent_text = nullptr, const char* as_in = "") const {
     if (!is_there() || extent(n) == std::max<int64_t>(expected, 0)) return;  // the C function refuses one below 0
     if (extent_text == nullptr) wrong_shape();
-    wrong_shape(" with ", extent_text, " = ", expected, as_in);
+    wrong_shape({" with ", extent_text, " = ", std::to_string(expected), as_in});
   }
   void expect_rest(const Array& other) const {
-    if (is_there() && rest() != other.rest()) wrong_shape(" with ... as in ", other.name());
+    if (is_there() && rest() != other.rest()) wrong_shape({" with ... as in ", other.name()});
   }
   void expect_type(const char* expected) const {
-    if (is_there() && std::strcmp(type_, expected) != 0) fail(name_, " is ", type_, ", not ", expected);
+    if (is_there() && std::strcmp(type_, expected) != 0) fail({name_, " is ", type_, ", not ", expected});
   }
 
   // Makes it dense, unless its strides can be passed on. An output that is not is computed elsewhere and copied.
@@ -272,7 +285,7 @@ class Array {
   void keep_apart(const Array& other, bool is_input) const {
     if (!is_there() || !other.is_there() || !(dense_ || other.dense_)) return;
     if (is_input && are_same(*tensor_, *other.tensor_)) return;
-    if (share_memory(*tensor_, *other.tensor_)) fail(name_, " must not overlap ", other.name_);
+    if (share_memory(*tensor_, *other.tensor_)) fail({name_, " must not overlap ", other.name_});
   }
   // The same for an output whose own elements share memory.
   void keep_elements_apart() const {
@@ -282,11 +295,11 @@ class Array {
     int64_t span = 0, places = 1;
     bool apart = true;
     for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-      apart = apart && step->first > span;  // longer than what the shorter ones span
-      span += step->first * step->second;
-      places *= step->second + 1;
+      apart = apart && step->stride > span;  // longer than what the shorter ones span
+      span += step->stride * step->most;
+      places *= step->most + 1;
     }
-    if (!apart || places != tensor_->numel()) fail(name_, " has elements that share memory");
+    if (!apart || places != tensor_->numel()) fail({name_, " has elements that share memory"});
   }
   void finish() {
     if (dense_) torch::stable::copy_(*tensor_, *dense_);
@@ -301,11 +314,10 @@ class Array {
   }
 
  private:
-  template <typename... Parts>
-  [[noreturn]] void wrong_shape(const Parts&... parts) const {
-    std::ostringstream mine;
-    for (size_t i = 0; i < sizes_.size(); ++i) mine << (i > 0 ? ", " : "") << sizes_[i];
-    fail(name_, " has the shape [", mine.str(), "], not ", brackets_, parts...);
+  [[noreturn]] void wrong_shape(Parts why = {}) const {
+    std::string mine;
+    for (size_t i = 0; i < sizes_.size(); ++i) mine += (i > 0 ? ", " : "") + std::to_string(sizes_[i]);
+    fail({name_, " has the shape [", mine, "], not ", brackets_, text_of(why)});
   }
 
   const char* name_;
@@ -354,18 +366,18 @@ size_t choose(std::initializer_list<std::pair<const char*, const char*>> given) 
   };
   for (size_t f = 0; f < std::size(kFunctions); ++f)
     if (takes(f, given.size())) return f;
-  std::set<std::string> others;
   size_t wrong = given.size();
-  std::ostringstream before;
+  std::vector<std::string_view> others;
   while (others.empty())
     for (size_t f = 0, at = --wrong; f < std::size(kFunctions); ++f)
-      if (takes(f, at)) others.insert(kFunctions[f][at]);
+      if (takes(f, at) && std::find(others.begin(), others.end(), kFunctions[f][at]) == others.end())
+        others.push_back(kFunctions[f][at]);
+  std::string can_be, before;
+  for (std::string_view other : others) can_be += text_of({can_be.empty() ? "" : " or ", other});
   for (size_t i = 0; i < wrong; ++i)
-    if (given.begin()[i].second != nullptr)
-      before << (before.tellp() > 0 ? ", " : " where ") << given.begin()[i].first << " is " << given.begin()[i].second;
-  std::ostringstream can_be;
-  for (const std::string& other : others) can_be << (can_be.tellp() > 0 ? " or " : "") << other;
-  fail(given.begin()[wrong].first, " is ", given.begin()[wrong].second, "; it must be ", can_be.str(), before.str());
+    if (const auto [name, value] = given.begin()[i]; value != nullptr)
+      before += text_of({before.empty() ? " where " : ", ", name, " is ", value});
+  fail({given.begin()[wrong].first, " is ", given.begin()[wrong].second, "; it must be ", can_be, before});
 }
 
 // The arguments of a call, which must agree, and what follows from them: sizes, and the function that serves.
