@@ -21,14 +21,13 @@ std::string last_name(std::string_view text) {
 // The text with comments blanked.
 std::string without_comments(std::string_view text) {
   std::string out(text);
-  for (size_t i = 0; i + 1 < out.size(); ++i) {
+  for (size_t i = out.find('/'); i != std::string::npos; i = out.find('/', i + 1)) {
     const bool line = out.compare(i, 2, "//") == 0, block = out.compare(i, 2, "/*") == 0;
     if (!line && !block)
       continue;
     size_t end = line ? out.find('\n', i) : out.find("*/", i + 2);
     end = end == std::string::npos ? out.size() : line ? end : end + 2;
     std::fill(out.begin() + static_cast<std::ptrdiff_t>(i), out.begin() + static_cast<std::ptrdiff_t>(end), ' ');
-    i = end - 1;
   }
   return out;
 }
