@@ -523,10 +523,16 @@ private:
         }
         target = "at(" + target + text.places(at, 0) + ")";
       }
-      const std::string condition = root.condition == kNoNode ? "" : "if (" + text.use(root.condition) + ") ";
+      const std::string condition = root.condition == kNoNode ? "" : "if (" + text.use(root.condition) + ")";
       const std::string sign = root.adds ? " += " : root.target == "return" ? " " : " = ";
       const Absent::Inputs known = root.condition == kNoNode ? Absent::Inputs() : absent_.asked_by(root.condition);
-      out_.body += wrapped(condition + target + sign + text.asked_use(root.value, known) + ";");
+      const std::string statement = target + sign + text.asked_use(root.value, known) + ";";
+      if (condition.empty())
+        out_.body += wrapped(statement);
+      else if (const std::string line = condition + " " + statement; line.size() <= kWidth)
+        out_.body += line + "\n";
+      else
+        out_.body += wrapped(condition) + wrapped("    " + statement);
     }
   }
 

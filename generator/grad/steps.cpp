@@ -32,6 +32,18 @@ Steps::Steps(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble 
     find_positions();
 }
 
+// N - 1 + 1 is N.
+Size Steps::added(const Size &a, const Size &b) {
+  if (a.is_integer() && !b.is_integer())
+    return added(b, a);
+  const bool less = a.op == Size::Op::subtract && a.args[1].is_integer() && a.args[1].value >= 0;
+  if (!less || !b.is_integer() || b.value < 0)
+    return Size::make(Size::Op::add, {a, b});
+  const long long more = b.value - a.args[1].value;
+  return more < 0 ? Size::make(Size::Op::subtract, {a.args[0], Size::integer(-more)})
+                  : Size::make(Size::Op::add, {a.args[0], Size::integer(more)});
+}
+
 // A size that this one never exceeds, by sizes of axes alone.
 std::optional<Size> Steps::most(const Size &size) const {
   const Size one = Size::integer(1);
@@ -69,7 +81,7 @@ std::optional<Size> Steps::most(const Size &size) const {
         return std::nullopt;
       args.push_back(*bound);
     }
-    return Size::make(size.op, args);
+    return size.op == Size::Op::add ? added(args[0], args[1]) : Size::make(size.op, args);
   default:
     if (any_node(size, [](const Size &s) { return s.op == Size::Op::grid || s.op == Size::Op::table; }))
       return std::nullopt;

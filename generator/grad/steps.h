@@ -59,6 +59,7 @@ public:
 private:
   void find_positions();
   void find_locals(const std::vector<Stmt> &list, std::vector<ExprId> &conditions, bool &changed);
+  static Size added(const Size &a, const Size &b);
   std::optional<Size> most(const Size &size) const;
   AxisId add_axis(const std::string &name, const Size &size);
   bool moves(const Size &size) const;

@@ -234,7 +234,11 @@ NodeId Tracer::inside(const Expr &e) {
   n.kind = Kind::inside;
   n.type = Type::boolean;
   n.name = var.name;
-  n.axes = steps_.positions(e.axes);
+  AxisSet others; // a coordinate may be the same along axes that its variables have
+  for (const Dim &dim : var.dims)
+    if (dim.axis != kNone && find_coordinate(e.coords, dim.axis) == nullptr)
+      others |= AxisSet::of(dim.axis);
+  n.axes = steps_.positions(others & e.axes);
   for (const Coordinate &c : e.coords) {
     n.places.push_back(steps_.whole(e.ref, c.axis));
     n.args.push_back(value(c.value));

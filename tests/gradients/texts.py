@@ -55,6 +55,14 @@ CASES = {
         "y = present(w) && size(N) > 3 ? x * w : x * x;\ns = present(w) ? dot(w, x, N) : 0;", 0,
         [r"d_x = \(present\(w\) \? w \* given_s : 0\) \+",
          r"d_w = \(present\(w\) \? dot\(x, given_s, M\) : 0\) \+ "], [r"\|\|"]),
+    "a coordinate from scratch does not differ along a batch, though scratch has its axis": (
+        'batch.Batch = ["z"]\nscratch.r = "i32[]"\n'
+        'inputs.g = { type = "f32[N, M]", block = ["squeeze", "whole"], index = ["j", 0] }\n'
+        'outputs.z = { type = "f32[N, M]", block = ["squeeze", "whole"], index = ["i", 0] }\n'
+        'grid.i = { size = "N", semantics = "parallel" }\ngrid.j = { size = "i + 1", semantics = "arbitrary" }\n',
+        "if (first(j)) r = 1;\nr = max(r, int(2 * i));\nif (last(j)) z = inside(g, M = r) ? at(g, M = r) : g;", 0,
+        [r'axes.j = { equals = "N" }', r"inside\(g, M = value_running\)\)\n    at\(d_g, M = value_running, N = j\)"],
+        [r"\bany\("]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],
