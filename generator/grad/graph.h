@@ -133,6 +133,7 @@ public:
   NodeId only(NodeId condition, NodeId lanes) { return lanes == kNoNode ? kNoNode : both(condition, lanes); }
   NodeId no(NodeId condition);
   bool opposite(NodeId a, NodeId b) const; // does one of two conditions hold, and never both?
+  void set_range(const std::string &table, NodeId end) { table_ends_[table] = end; }
   NodeId inside(Node node);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
@@ -200,6 +201,7 @@ private:
   NodeId shorter_sum(Op op, NodeId a, NodeId b, Type type);
   NodeId shorter_comparison(Op op, NodeId a, NodeId b);
   Terms difference(NodeId a, NodeId b) const;
+  NodeId end_of(NodeId id);
   std::optional<int64_t> least_of(Terms terms);
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
   NodeId shorter(Op op, NodeId a, NodeId b, Type type);
@@ -258,6 +260,7 @@ private:
   std::vector<Axis> axes_;
   std::set<std::string> parameters_;
   std::map<AxisId, AxisId> twins_;
+  std::map<std::string, NodeId> table_ends_; // of those with a range
   std::vector<Loop> loops_;
   int handed_ = 0;
   std::vector<Node> nodes_;

@@ -69,14 +69,25 @@ Graph::Terms Graph::difference(NodeId a, NodeId b) const {
   return out;
 }
 
+// What an index or a table's entry, which are at least 0, are less than.
+NodeId Graph::end_of(NodeId id) {
+  Node n = node(id);
+  while (n.kind == Kind::cast && is_integer(node(n.args[0]).type) && bytes_of(n.type) >= bytes_of(node(n.args[0]).type))
+    n = node(n.args[0]);
+  if (n.kind == Kind::index)
+    return size_of(n.axis);
+  const auto known = n.kind == Kind::table ? table_ends_.find(n.name) : table_ends_.end();
+  return known != table_ends_.end() ? known->second : kNoNode;
+}
+
 // Of indices, which are less than the sizes of their axes, and of what has a range.
 std::optional<int64_t> Graph::least_of(Terms terms) {
   constexpr int64_t kMost = 1 << 30; // numbers whose sums do not overflow
   for (const auto &[id, times] : Terms(terms).of)
-    if (const Node n = node(id); n.kind == Kind::index) {
+    if (const NodeId end = end_of(id); end != kNoNode) {
       terms.of.erase(id);
       if (times < 0) {
-        add_terms(size_of(n.axis), times, terms);
+        add_terms(end, times, terms);
         terms.constant -= times;
       }
     }
@@ -91,7 +102,8 @@ std::optional<int64_t> Graph::least_of(Terms terms) {
   return std::abs(terms.constant) <= kMost ? std::optional(least) : std::nullopt;
 }
 
-// Rule "known comparisons": a whole number is equal to itself, and an index is one of 0 to the size of its axis.
+// Rule "known comparisons": a whole number is equal to itself, an index is one of 0 to the size of its axis, and an
+// entry of a table lies in the range that is declared.
 std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
   if (!is_ordered(op) && op != Op::eq && op != Op::ne)
     return std::nullopt;

@@ -11,6 +11,9 @@ namespace kgen::grad {
 using Kind = Node::Kind;
 
 Trace Tracer::run() {
+  for (const Table &table : kernel_.tables)
+    if (table.range)
+      graph_.set_range(table.name, steps_.value(*table.range));
   for (const Stmt &stmt : kernel_.statements)
     stores_in(stmt);
   read_ = reads_of(kernel_, kernel_.statements);

@@ -63,6 +63,10 @@ CASES = {
         "if (first(j)) r = 1;\nr = max(r, int(2 * i));\nif (last(j)) z = inside(g, M = r) ? at(g, M = r) : g;", 0,
         [r'axes.j = { equals = "N" }', r"inside\(g, M = value_running\)\)\n    at\(d_g, M = value_running, N = j\)"],
         [r"\bany\("]),
+    "entries of a table lie in its range": (
+        'inputs.x = "f32[B, C]"\ntables.label = { type = "i32[B]", range = "C" }\noutputs.loss = "f32[]"\n',
+        "real l = log_softmax(x, C);\nreal p = at(l, C = label[B]);\nloss = -mean(pow(1 - exp(p), 2) * p, B);", 0,
+        [r"d_x = \(index\(C\) == label\[index\(B\)\] \? "], [r"label\[index\(B\)\] (>=|<)"]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],

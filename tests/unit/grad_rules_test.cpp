@@ -149,6 +149,27 @@ TEST_CASE("known comparisons: an index is one of 0 to the size of its axis, a re
   CHECK(m.text(g.compare(Op::ge, before, g.integer(0))) == "index(N) >= 2");
 }
 
+TEST_CASE("known comparisons: an entry of a table lies in the range that is declared") {
+  Maths m;
+  Graph &g = m.graph;
+  const auto entry = [&](const std::string &name) {
+    Node node;
+    node.kind = Node::Kind::table;
+    node.type = Type::i64;
+    node.name = name;
+    node.args = {g.index(kM)};
+    return g.intern(node);
+  };
+  g.set_range("label", g.size_of(kN));
+  const NodeId label = entry("label"), other = entry("other");
+  CHECK(g.compare(Op::ge, label, g.integer(0)) == g.truth(true));
+  CHECK(g.compare(Op::lt, label, g.size_of(kN)) == g.truth(true));
+  CHECK(g.compare(Op::lt, g.op(Op::sub, {label, g.integer(1)}, Type::i64), g.size_of(kN)) == g.truth(true));
+  CHECK(m.text(g.compare(Op::lt, label, g.size_of(kM))) == "label[index(M)] < size(M)");
+  CHECK(m.text(g.compare(Op::ge, other, g.integer(0))) == "other[index(M)] >= 0");
+  CHECK(m.text(g.compare(Op::gt, label, g.integer(0))) == "label[index(M)] > 0");
+}
+
 TEST_CASE("whole numbers: numbers that are added one after the other are added at once") {
   Maths m;
   Graph &g = m.graph;
