@@ -244,6 +244,7 @@ private:
   Lane lane_of(NodeId condition);
   Lane read_lane(NodeId condition);
   std::optional<std::pair<Lane, NodeId>> lane_alone(AxisSet over, NodeId where);
+  NodeId one_lane(NodeId value, AxisSet over);
   NodeId one_lane(NodeId value, AxisSet over, NodeId where);
   AxisSet closed(AxisSet axes) const;
   AxisSet axes_of(const Node &node) const;

@@ -111,6 +111,23 @@ NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
   return own == kNoNode ? kNoNode : sum(own, over - AxisSet::of(alone->first.axis), alone->second);
 }
 
+// The same of a choice that is 0 but for one lane, and of a product with one.
+NodeId Graph::one_lane(NodeId value, AxisSet over) {
+  Factors rest = factors_of(value);
+  NodeId varying = kNoNode;
+  for (const auto &[factor, power] : rest.powers)
+    if (!(axes(factor) & over).empty()) {
+      if (varying != kNoNode || power != 1)
+        return kNoNode;
+      varying = factor;
+    }
+  if (varying == kNoNode || node(varying).kind != Kind::choose || !is_zero(node(varying).args[2]))
+    return kNoNode;
+  rest.powers.erase(varying);
+  const Node choice = node(varying);
+  return one_lane(mul(product(std::move(rest)), choice.args[1]), over, choice.args[0]);
+}
+
 NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
   value = known_where(where, real(value));
   where = needed(where, value);
@@ -134,6 +151,8 @@ NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
   if (where == kNoNode) {
     if (vanishes(value, over))
       return number(0);
+    if (const NodeId own = one_lane(value, over); own != kNoNode)
+      return own;
     // The terms of a sum, also of one that a common factor was taken out of.
     std::vector<std::pair<NodeId, double>> terms;
     const Factors outer = factors_of(value);
@@ -147,7 +166,12 @@ NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
           terms.emplace_back(mul(product(rest), term), count);
         break;
       }
-    if (std::any_of(terms.begin(), terms.end(), [&](const auto &term) { return vanishes(term.first, over); })) {
+    const auto is_short = [&](const auto &term) {
+      return vanishes(term.first, over) || one_lane(term.first, over) != kNoNode;
+    };
+    const auto needs_none = [&](const auto &term) { return is_short(term) || (axes(term.first) & over).empty(); };
+    if (std::any_of(terms.begin(), terms.end(), [&](const auto &term) { return vanishes(term.first, over); }) ||
+        (std::any_of(terms.begin(), terms.end(), is_short) && std::all_of(terms.begin(), terms.end(), needs_none))) {
       NodeId out = number(0);
       for (const auto &[term, count] : terms)
         if (!vanishes(term, over))

@@ -67,6 +67,10 @@ CASES = {
         'inputs.x = "f32[B, C]"\ntables.label = { type = "i32[B]", range = "C" }\noutputs.loss = "f32[]"\n',
         "real l = log_softmax(x, C);\nreal p = at(l, C = label[B]);\nloss = -mean(pow(1 - exp(p), 2) * p, B);", 0,
         [r"d_x = \(index\(C\) == label\[index\(B\)\] \? "], [r"label\[index\(B\)\] (>=|<)"]),
+    "what one lane has is added up without a sum, beside what no lane differs in": (
+        'inputs.x = "f32[B, C]"\ntables.label = { type = "i32[B]", range = "C" }\noutputs.loss = "f32[]"\n',
+        "real l = log_softmax(x, C);\nloss = -mean(0.9 * at(l, C = label[B]) + 0.1 * mean(l, C), B);", 0,
+        [r"d_x = \(index\(C\) == label\[index\(B\)\] \? "], [r"sum\((?!exp_d, C)"]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],
