@@ -517,9 +517,12 @@ private:
     out.add("}");
   }
 
+  // Each once: alternatives of a row add to the same ones.
   template <class Visit> void for_partials(const Phase &phase, Visit visit) {
+    std::set<VarId> seen;
     for_each_node(phase.nodes.front(), [&](const PlanNode &n) {
-      if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(phase.nodes.front().axis))
+      if (n.kind != PlanNode::Kind::fold_step || !n.reduced.contains(phase.nodes.front().axis) ||
+          !seen.insert(n.target).second)
         return;
       visit(n, n.target, false);
       if (n.partner != kNone)
