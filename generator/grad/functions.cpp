@@ -89,7 +89,7 @@ std::optional<std::string> derivative_function(const Spec &spec, const Kernel &k
                                                Diagnostics &diags) {
   Trouble trouble;
   Graph graph(kernel.axes, spec.params);
-  Trace forward = trace(kernel, {}, graph, trouble);
+  Trace forward = trace(kernel, {}, graph, {}, trouble);
   ReverseOptions options;
   options.wanted = {parameters[by]};
   const Seed one{static_cast<VarId>(parameters.size()), {kNoNode, graph.number(1)}};

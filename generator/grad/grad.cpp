@@ -305,7 +305,7 @@ private:
     Trouble trouble;
     Graph graph(kernel->axes, spec_.params);
     const WholeDims dims = whole_dims(*kernel, graph);
-    const Trace forward = trace(*kernel, dims, graph, trouble);
+    const Trace forward = trace(*kernel, dims, graph, exact_outputs(spec_), trouble);
     ReverseOptions options;
     options.additions = !options_.deterministic;
     for (const Param &param : spec_.params)

@@ -35,6 +35,31 @@ Trace Tracer::run() {
   return std::move(out_);
 }
 
+// Is it an element of an array as it lies there, or one that each type has?
+bool Tracer::is_moved(NodeId id) const {
+  const Node &n = graph_.node(id);
+  switch (n.kind) {
+  case Kind::operand:
+    return true;
+  case Kind::at:
+    return is_moved(n.args[0]);
+  case Kind::choose:
+    return is_moved(n.args[1]) && is_moved(n.args[2]);
+  case Kind::number:
+    return n.number == 0 || std::isinf(n.number);
+  default:
+    return false;
+  }
+}
+
+// Whether an element is the greatest is asked by ==, of numbers that one kernel has computed: another may round them
+// differently.
+bool Tracer::is_computed_extreme(const Node &node) const {
+  const bool extreme = (node.kind == Kind::fold && (node.monoid == Monoid::max || node.monoid == Monoid::min)) ||
+                       (node.kind == Kind::scan && node.scan == ScanKind::max);
+  return extreme && !is_moved(node.args[0]);
+}
+
 void Tracer::save(VarId v, NodeId value) {
   const Var &var = kernel_.vars[v];
   const Node &node = graph_.node(value);
@@ -43,7 +68,8 @@ void Tracer::save(VarId v, NodeId value) {
   const bool added_to =
       std::any_of(out_.stores.begin(), out_.stores.end(), [&](const Store &s) { return s.output == v; });
   const bool complete = !var.partial || var.alias != kNone; // what it keeps of an input is known, too
-  if (!plain && !var.optional && complete && stored_.count(v) == 0 && !added_to && var.axes == node.axes)
+  const bool exact = exact_.count(var.name) != 0 && !is_computed_extreme(node);
+  if (!plain && exact && !var.optional && complete && stored_.count(v) == 0 && !added_to && var.axes == node.axes)
     out_.saved.emplace(value, var.name);
   if (out_.saved.count(value) == 0)
     return;
@@ -209,8 +235,9 @@ NodeId Tracer::zero(VarId var) {
   return kgen::is_floating(type) ? graph_.number(0) : graph_.integer(0, type);
 }
 
-Trace trace(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble) {
-  return Tracer(kernel, dims, graph, trouble).run();
+Trace trace(const Kernel &kernel, const WholeDims &dims, Graph &graph, const std::set<std::string> &exact,
+            Trouble &trouble) {
+  return Tracer(kernel, dims, graph, exact, trouble).run();
 }
 
 } // namespace kgen::grad

@@ -41,6 +41,8 @@ struct Trace {
 };
 
 // `graph` has the kernel's axes, and gets those of its grid.
-Trace trace(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble);
+// `exact`: the outputs of which the backward kernel may read what they hold.
+Trace trace(const Kernel &kernel, const WholeDims &dims, Graph &graph, const std::set<std::string> &exact,
+            Trouble &trouble);
 
 } // namespace kgen::grad

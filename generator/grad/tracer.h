@@ -23,8 +23,9 @@ bool leaves(const Stmt &stmt, bool or_round);
 class Tracer {
 
 public:
-  Tracer(const Kernel &kernel, const WholeDims &dims, Graph &graph, Trouble &trouble)
-      : kernel_(kernel), graph_(graph), trouble_(trouble), steps_(kernel, dims, graph, trouble) {}
+  Tracer(const Kernel &kernel, const WholeDims &dims, Graph &graph, const std::set<std::string> &exact,
+         Trouble &trouble)
+      : kernel_(kernel), graph_(graph), exact_(exact), trouble_(trouble), steps_(kernel, dims, graph, trouble) {}
   Trace run();
 
 private:
@@ -36,6 +37,8 @@ private:
 
   // What the output holds in the end.
   void finish(VarId v);
+  bool is_moved(NodeId id) const;
+  bool is_computed_extreme(const Node &node) const;
   void save(VarId v, NodeId value);
   // What a step leaves in a variable: one that does not exist, what it found.
   NodeId left_by(VarId v);
@@ -177,6 +180,7 @@ private:
   NodeId scan(const Expr &e);
   const Kernel &kernel_;
   Graph &graph_;
+  const std::set<std::string> &exact_;
   Trouble &trouble_;
   Steps steps_;
   // Of variables that steps hand on: a name for what a step finds, the value of it, and what the last one leaves.

@@ -28,4 +28,29 @@ Widths widths_of(const Spec &spec, const std::string &prefix) {
   return out;
 }
 
+namespace {
+// Are all numbers of one floating type numbers of the other?
+bool holds(Type type, Type other) { return type == other || bytes_of(type) > bytes_of(other); }
+} // namespace
+
+std::set<std::string> exact_outputs(const Spec &spec) {
+  const std::vector<Variant> variants = variants_of(spec);
+  const auto holds_inputs = [&](const OperandDecl &output, const Variant &variant) {
+    const Type type = type_of(output.type, variant);
+    if (!is_floating(type)) // an index needs more than the shortest ones hold
+      return type == Type::boolean || bytes_of(type) >= 4;
+    return std::all_of(spec.operands.begin(), spec.operands.end(), [&](const OperandDecl &input) {
+      const Type of_input = type_of(input.type, variant);
+      return input.role != Role::input || !is_floating(of_input) || holds(type, of_input);
+    });
+  };
+  std::set<std::string> out;
+  for (const OperandDecl &operand : spec.operands)
+    if (operand.role == Role::output && std::all_of(variants.begin(), variants.end(), [&](const Variant &variant) {
+          return holds_inputs(operand, variant);
+        }))
+      out.insert(operand.name);
+  return out;
+}
+
 } // namespace kgen::grad

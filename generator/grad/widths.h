@@ -19,4 +19,7 @@ Widths widths_of(const Spec &spec, const std::string &prefix);
 // Of a function: what it is given is `real`.
 Widths widths_of_function(const Spec &spec);
 
+// Outputs that hold what is computed as exactly as the arrays it is computed from: a gradient may read them instead.
+std::set<std::string> exact_outputs(const Spec &spec);
+
 } // namespace kgen::grad

@@ -71,6 +71,20 @@ CASES = {
         'inputs.x = "f32[B, C]"\ntables.label = { type = "i32[B]", range = "C" }\noutputs.loss = "f32[]"\n',
         "real l = log_softmax(x, C);\nloss = -mean(0.9 * at(l, C = label[B]) + 0.1 * mean(l, C), B);", 0,
         [r"d_x = \(index\(C\) == label\[index\(B\)\] \? "], [r"sum\((?!exp_d, C)"]),
+    "the greatest of what is computed is found anew: another kernel may have rounded it otherwise": (
+        'inputs.x = "f32[M, N]"\ninputs.u = "f32[K, N]"\noutputs.y = "f32[M]"\n',
+        "y = min(sum((x - u) * (x - u), N), K);", 0, [r"== (min\(|least_)"], [r"== y", r"inputs\.y"]),
+    "the greatest of what is moved is what the forward kernel gives": (
+        'inputs.x = "f32[M, N]"\noutputs.y = "f32[M]"\n', "y = max(x, N);", 0, [r"x == y"], []),
+    "an output that is narrower than an input is computed again": (
+        'inputs.x = "f32[M, N]"\noutputs.y = "bf16[M]"\noutputs.z = "f16[M, N]"\n', "y = max(x, N);\nz = tanh(x);",
+        0, [r"x == max\(x, N\)", r"tanh\(x\) \* tanh\(x\)"], [r"inputs\.[yz] "]),
+    "one that is so for some choice of types, too": (
+        'types.T = ["f32", "bf16"]\ninputs.x = "f32[M, N]"\noutputs.y = "T[M, N]"\n', "y = exp(x);",
+        0, [r"exp\(x\)"], [r"inputs\.y"]),
+    "one of the same type, or of a wider one, is read": (
+        'types.T = ["f32", "bf16"]\ninputs.x = "T[M, N]"\noutputs.y = "T[M, N]"\noutputs.z = "f32[M, N]"\n',
+        "y = exp(x);\nz = tanh(x);", 0, [r"inputs\.y", r"inputs\.z"], [r"exp\(x\)", r"tanh\(x\)"]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],
