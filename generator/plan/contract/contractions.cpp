@@ -199,12 +199,13 @@ private:
           make_op(kernel_, Op::mul, kernel_.expr(nest_.step.value).type, {value_of(left), value_of(right)});
   }
 
-  // The largest parts of the element that belong to one side: there is one on each.
+  // The largest parts of the element that belong to one side: there is one on each. The step puts them together for all
+  // columns of a tile at once.
   bool split(ExprId id) {
     const Expr e = kernel_.expr(id);
     const bool on_left = !(e.axes & rows_).empty(), on_right = !(e.axes & columns_).empty();
     if (on_left && on_right)
-      return (is_scalar_op(e.op) || e.op == Op::cast) &&
+      return (has_vector_form(kernel_, e) || e.op == Op::cast) &&
              std::all_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return split(arg); });
     if (!on_left && !on_right)
       return e.op == Op::constant || e.op == Op::scalar;

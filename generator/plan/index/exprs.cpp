@@ -82,6 +82,17 @@ bool divides_by_number(const Kernel &kernel, const Expr &e) {
   return by.op == Op::constant && by.integer > 0;
 }
 
+bool has_vector_form(const Kernel &kernel, const Expr &e) {
+  if (!is_scalar_op(e.op) || !has(e.op, op::lanes))
+    return false;
+  const Type type = e.args.empty() ? e.type : kernel.expr(e.args[0]).type;
+  if (is_floating(type))
+    return true;
+  const bool is_operator = op_row(e.op).binds > 0 && e.op != Op::shl && e.op != Op::shr;
+  const bool real_of_whole = !is_operator && is_floating(e.type);
+  return !real_of_whole && ((e.op != Op::div && e.op != Op::rem) || divides_by_number(kernel, e));
+}
+
 bool is_light(const Kernel &kernel, ExprId id) {
   int operations = 0, reads = 0;
   walk(kernel, id, [&](ExprId at) {

@@ -34,6 +34,8 @@ bool same(const Kernel &kernel, ExprId a, ExprId b);
 
 // Is it a quotient or remainder of whole numbers by a number that needs no test for 0 and -1?
 bool divides_by_number(const Kernel &kernel, const Expr &e);
+// Can it be computed for a vector at once, as far as its own operation goes? Else it is computed lane by lane.
+bool has_vector_form(const Kernel &kernel, const Expr &e);
 
 // Is it as quickly computed again as kept?
 bool is_light(const Kernel &kernel, ExprId id);

@@ -61,10 +61,7 @@ Code operation(LaneScope &lanes, const Expr &e, ExprId id) {
     return lanes.within([&]() -> Code { return {multiply_add(lanes, e, on_lanes(lanes, e.args[2]).text)}; });
   const std::string form = vector_form(e.op);
   const Type type = e.args.empty() ? e.type : lanes.expr(e.args[0]).type;
-  const bool integer_division =
-      (e.op == Op::div || e.op == Op::rem) && !is_floating(type) && !divides_by_number(lanes.kernel, e);
-  const bool real_of_integer = form != "operator" && !is_floating(type) && is_floating(e.type);
-  if (form.empty() || integer_division || real_of_integer || !is_scalar_op(e.op))
+  if (!has_vector_form(lanes.kernel, e))
     return gather(lanes, id);
   for (ExprId arg : e.args)
     lanes.note(lanes.expr(arg).type);
