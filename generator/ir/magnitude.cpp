@@ -154,6 +154,12 @@ void floating_marks(Op op, Type result, int arity, const ReferenceRow *args, Ref
     if (op != Op::random)
       a[k] = known(args[k], i, model.bound);
   }
+  // Where a sum takes up a product before it is rounded, one that overflows may still give a number.
+  const auto has_overflowed = [](const Known &one) {
+    return std::isinf(one.value) && one.magnitude > 0 && std::isfinite(one.magnitude);
+  };
+  if ((op == Op::add || op == Op::sub) && std::any_of(a, a + arity, has_overflowed))
+    flags |= kUndecided;
   double &v = out.data[i].number;
   // A product that overflows may not do so where a sum takes it up before it is rounded: what it adds there stays
   // known.

@@ -5,6 +5,10 @@ from tree import Node, Statement
 FLOATS = {"f32": 8, "f64": 1, "bf16": 2, "f16": 1}
 WHOLE = {"i8": 2, "u8": 2, "i16": 1, "i32": 1}
 SUMS = {"f32": 4, "f64": 1, "bf16": 1}
+# Steps that are no product, and a bound of each.
+DISTANCES = [("popcount(int(%0) ^ int(%1))", lambda a, b: 32), ("int(%0) / max(int(%1), 1)", lambda a, b: a),
+             ("int(%0) % max(abs(int(%1)), 1)", lambda a, b: a), ("abs(int(%0) - int(%1))", lambda a, b: a + b),
+             ("max(int(%0), int(%1))", lambda a, b: a + b)]
 DEPTHS, SIDES = [1, 17, 40, 96, 96, 130, 260], [1, 3, 5, 6, 9, 16, 16, 24, 33]
 
 
@@ -66,6 +70,10 @@ def product(frame, left, right, depth):
     axes = (left.axes | right.axes) - {depth}
     text = r.choice([f"dot(%0, %1, {depth})", f"sum(%0 * %1, {depth})"]) if left.cls == "f" else f"dot(%0, %1, {depth})"
     times = body.times([depth])
+    if left.cls == "i" and r.random() < 0.2:
+        frame.use("distance of whole numbers")
+        text, most = r.choice(DISTANCES)
+        return body.integer(f"sum({text}, {depth})", nodes, lambda a, b: times * most(a, b), axes=axes)
     if left.cls == "i":
         return body.integer(text, nodes, lambda a, b: times * a * b, axes=axes)
     return Node(text, nodes, "f", axes, times * left.bound * right.bound)
