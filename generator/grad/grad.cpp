@@ -82,7 +82,8 @@ std::pair<std::string, std::string> first_difference(const std::string &one, con
 class Differentiation {
 public:
   Differentiation(const Spec &spec, const GradOptions &options, Diagnostics &diags)
-      : spec_(spec), flat_(without_batch(spec)), options_(options), diags_(diags) {}
+      : spec_(spec), flat_(without_batch(spec)), exact_outputs_(exact_outputs(spec)), options_(options), diags_(diags) {
+  }
 
   std::optional<BackwardSpec> run(const std::vector<Variant> &variants, const std::vector<body::Body> &bodies) {
     if (!check_names())
@@ -305,7 +306,7 @@ private:
     Trouble trouble;
     Graph graph(kernel->axes, spec_.params);
     const WholeDims dims = whole_dims(*kernel, graph);
-    const Trace forward = trace(*kernel, dims, graph, exact_outputs(spec_), trouble);
+    const Trace forward = trace(*kernel, dims, graph, exact_outputs_, trouble);
     ReverseOptions options;
     options.additions = !options_.deterministic;
     for (const Param &param : spec_.params)
@@ -539,6 +540,7 @@ private:
   // What the body calls: the spec's own functions, and the derivatives of chosen ones.
   const Spec &spec_;
   const Spec flat_;
+  const std::set<std::string> exact_outputs_;
   const GradOptions &options_;
   Diagnostics &diags_;
   std::set<std::string> taken_;

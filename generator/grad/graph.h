@@ -134,6 +134,7 @@ public:
   NodeId no(NodeId condition);
   bool opposite(NodeId a, NodeId b) const; // does one of two conditions hold, and never both?
   void set_range(const std::string &table, NodeId end) { table_ends_[table] = end; }
+  NodeId strip(NodeId id) const;
   NodeId inside(Node node);
   // The sum over axes, of the lanes where the condition holds. Along an axis that neither has it is a multiple.
   NodeId sum(NodeId value, AxisSet over, NodeId where = kNoNode);
@@ -234,6 +235,7 @@ private:
   NodeId under_both(const Node &first, double times, const Node &second, double other_times);
   NodeId add_others(const std::vector<std::pair<NodeId, double>> &terms, size_t i, size_t k, NodeId one);
   void terms_of(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
+  NodeId varying_alone(const Factors &factors, AxisSet over) const;
   bool vanishes(NodeId term, AxisSet over) const;
   // The lane of an axis whose index a condition asks for.
   struct Lane {

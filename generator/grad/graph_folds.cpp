@@ -10,16 +10,21 @@ using Kind = Node::Kind;
 
 AxisSet Graph::own_axes(NodeId value, NodeId where) const { return axes(value) | axes(where); }
 
-// Rule "centred values": x - mean(x, N) sums to nothing along N.
-bool Graph::vanishes(NodeId term, AxisSet over) const {
-  const Factors factors = factors_of(term);
+// The one factor that differs along the axes, if there is one, once.
+NodeId Graph::varying_alone(const Factors &factors, AxisSet over) const {
   NodeId varying = kNoNode;
   for (const auto &[factor, power] : factors.powers)
     if (!(axes(factor) & over).empty()) {
       if (varying != kNoNode || power != 1)
-        return false;
+        return kNoNode;
       varying = factor;
     }
+  return varying;
+}
+
+// Rule "centred values": x - mean(x, N) sums to nothing along N.
+bool Graph::vanishes(NodeId term, AxisSet over) const {
+  const NodeId varying = varying_alone(factors_of(term), over);
   if (varying == kNoNode)
     return false;
   Node n = node(varying);
@@ -114,13 +119,7 @@ NodeId Graph::one_lane(NodeId value, AxisSet over, NodeId where) {
 // The same of a choice that is 0 but for one lane, and of a product with one.
 NodeId Graph::one_lane(NodeId value, AxisSet over) {
   Factors rest = factors_of(value);
-  NodeId varying = kNoNode;
-  for (const auto &[factor, power] : rest.powers)
-    if (!(axes(factor) & over).empty()) {
-      if (varying != kNoNode || power != 1)
-        return kNoNode;
-      varying = factor;
-    }
+  const NodeId varying = varying_alone(rest, over);
   if (varying == kNoNode || node(varying).kind != Kind::choose || !is_zero(node(varying).args[2]))
     return kNoNode;
   rest.powers.erase(varying);
@@ -166,12 +165,14 @@ NodeId Graph::sum(NodeId value, AxisSet over, NodeId where) {
           terms.emplace_back(mul(product(rest), term), count);
         break;
       }
-    const auto is_short = [&](const auto &term) {
-      return vanishes(term.first, over) || one_lane(term.first, over) != kNoNode;
-    };
-    const auto needs_none = [&](const auto &term) { return is_short(term) || (axes(term.first) & over).empty(); };
-    if (std::any_of(terms.begin(), terms.end(), [&](const auto &term) { return vanishes(term.first, over); }) ||
-        (std::any_of(terms.begin(), terms.end(), is_short) && std::all_of(terms.begin(), terms.end(), needs_none))) {
+    bool any_vanishes = false, any_alone = false, all_alone = true; // or the same in all lanes
+    for (const auto &[term, count] : terms) {
+      any_vanishes = any_vanishes || vanishes(term, over);
+      const bool varies = !(axes(term) & over).empty(), alone = varies && one_lane(term, over) != kNoNode;
+      any_alone = any_alone || alone;
+      all_alone = all_alone && (alone || !varies);
+    }
+    if (any_vanishes || (any_alone && all_alone)) {
       NodeId out = number(0);
       for (const auto &[term, count] : terms)
         if (!vanishes(term, over))

@@ -12,13 +12,19 @@ namespace {
 bool is_ordered(Op op) { return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge; }
 } // namespace
 
+// A whole number without the conversions that keep it as it is.
+NodeId Graph::strip(NodeId id) const {
+  const Node &n = node(id);
+  const bool same = n.kind == Kind::cast && is_integer(n.type) && is_integer(node(n.args[0]).type) &&
+                    bytes_of(n.type) >= bytes_of(node(n.args[0]).type);
+  return same ? strip(n.args[0]) : id;
+}
+
 // What a whole number is one of, as far as its outermost operation says it.
 Graph::Range Graph::range_of(NodeId id) const {
-  const Node &n = node(id);
+  const Node &n = node(strip(id));
   if (n.kind == Kind::number)
     return {n.integer, n.integer};
-  if (n.kind == Kind::cast && is_integer(node(n.args[0]).type) && bytes_of(n.type) >= bytes_of(node(n.args[0]).type))
-    return range_of(n.args[0]);
   if (n.kind != Kind::op || n.args.size() < 2)
     return {};
   const Range a = range_of(n.args[0]), b = range_of(n.args[1]);
@@ -71,9 +77,7 @@ Graph::Terms Graph::difference(NodeId a, NodeId b) const {
 
 // What an index or a table's entry, which are at least 0, are less than.
 NodeId Graph::end_of(NodeId id) {
-  Node n = node(id);
-  while (n.kind == Kind::cast && is_integer(node(n.args[0]).type) && bytes_of(n.type) >= bytes_of(node(n.args[0]).type))
-    n = node(n.args[0]);
+  const Node &n = node(strip(id));
   if (n.kind == Kind::index)
     return size_of(n.axis);
   const auto known = n.kind == Kind::table ? table_ends_.find(n.name) : table_ends_.end();

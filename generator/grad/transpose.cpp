@@ -17,13 +17,6 @@ struct Affine {
   bool good = true;
 };
 
-NodeId strip(const Graph &graph, NodeId id) {
-  const Node &n = graph.node(id);
-  const bool same = n.kind == Kind::cast && is_integer(n.type) && is_integer(graph.node(n.args[0]).type) &&
-                    bytes_of(n.type) >= bytes_of(graph.node(n.args[0]).type);
-  return same ? strip(graph, n.args[0]) : id;
-}
-
 NodeId wide(Graph &graph, NodeId id) {
   if (graph.node(id).type == Type::i64)
     return id;
@@ -50,7 +43,7 @@ NodeId plus(Graph &graph, NodeId a, NodeId b, Op op = Op::add) {
 }
 
 Affine affine(Graph &graph, NodeId id) {
-  id = strip(graph, id);
+  id = graph.strip(id);
   const Node n = graph.node(id);
   Affine out;
   out.rest = graph.integer(0);
@@ -77,7 +70,7 @@ Affine affine(Graph &graph, NodeId id) {
   }
   if (n.kind == Kind::op && n.op == Op::mul)
     for (const int number : {0, 1}) {
-      const Node factor = graph.node(strip(graph, n.args[static_cast<size_t>(number)]));
+      const Node factor = graph.node(graph.strip(n.args[static_cast<size_t>(number)]));
       if (factor.kind != Kind::number)
         continue;
       Affine a = affine(graph, n.args[static_cast<size_t>(1 - number)]);
@@ -110,29 +103,29 @@ struct Digits {
 };
 
 std::optional<Digits> digits_of(Graph &graph, NodeId place, AxisSet open) {
-  const Node sum = graph.node(strip(graph, place));
+  const Node sum = graph.node(graph.strip(place));
   if (sum.kind != Kind::op || sum.op != Op::add)
     return std::nullopt;
   for (const size_t last : {1, 0}) {
-    const Node within = graph.node(strip(graph, sum.args[last]));
-    const Node blocks = graph.node(strip(graph, sum.args[1 - last]));
+    const Node within = graph.node(graph.strip(sum.args[last]));
+    const Node blocks = graph.node(graph.strip(sum.args[1 - last]));
     if (within.kind != Kind::index || !open.contains(within.axis) || blocks.kind != Kind::op || blocks.op != Op::mul ||
         graph.axes(sum.args[1 - last]).contains(within.axis))
       continue;
     for (const size_t by : {0, 1})
-      if (const NodeId size = wide(graph, strip(graph, blocks.args[by]));
+      if (const NodeId size = wide(graph, graph.strip(blocks.args[by]));
           size == graph.size_of(within.axis) && !graph.is_number(size, 1))
-        return Digits{within.axis, size, strip(graph, blocks.args[1 - by])};
+        return Digits{within.axis, size, graph.strip(blocks.args[1 - by])};
   }
   return std::nullopt;
 }
 
 // Is it the entry of a sorted table for each position of an axis of the lanes?
 bool is_sorted_entry(const Graph &graph, NodeId id, AxisSet open, const std::vector<Table> &tables) {
-  const Node &n = graph.node(strip(graph, id));
+  const Node &n = graph.node(graph.strip(id));
   if (n.kind != Kind::table || n.args.size() != 1)
     return false;
-  const Node &index = graph.node(strip(graph, n.args[0]));
+  const Node &index = graph.node(graph.strip(n.args[0]));
   if (index.kind != Kind::index || !open.contains(index.axis) || graph.axis(index.axis).ragged != kNone)
     return false;
   return std::any_of(tables.begin(), tables.end(), [&](const Table &table) {
@@ -335,12 +328,12 @@ private:
       failed_ = true;
       return;
     }
-    const Node n = graph_.node(strip(graph_, moved_place));
+    const Node n = graph_.node(graph_.strip(moved_place));
     if (n.kind == Kind::number && read_.places.size() == 1 && condition_ == kNoNode) {
       slice_ = {target, n.integer};
       return;
     }
-    require(graph_.compare(Op::eq, graph_.index(target), wide(graph_, strip(graph_, moved_place))));
+    require(graph_.compare(Op::eq, graph_.index(target), wide(graph_, graph_.strip(moved_place))));
   }
 
   void require(NodeId condition) { condition_ = graph_.both(condition_, condition); }
