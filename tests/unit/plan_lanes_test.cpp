@@ -105,6 +105,14 @@ TEST_CASE("records of few fields are stored whole, whether a loop or statements 
   CHECK(nodes_of(not_all, [&](const PlanNode &n) { return n.field && !n.coords.empty(); }).empty());
 }
 
+TEST_CASE("in a loop over parts of the fields no record is stored whole") {
+  const Plan plan = plan_of("axes.C = 4\ninputs.x = \"f32[C]\"\ninputs.w = \"f32[N, C]\"\noutputs.s = \"f32[C]\"\n"
+                            "outputs.o = \"f32[N, C]\"\n",
+                            "s = sum(w, N);\no = s * x;");
+  REQUIRE(!nodes_of(plan, [](const PlanNode &n) { return n.parts > 0; }).empty());
+  CHECK(nodes_of(plan, [](const PlanNode &n) { return n.fields > 0; }).empty());
+}
+
 TEST_CASE("a fold alone asks memory for what comes soon, the second loop over a row for the next one") {
   const auto asked = [](const std::string &body, const std::string &out) {
     const Plan plan = plan_of("inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[" + out + "]\"\n", body);

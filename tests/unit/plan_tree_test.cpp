@@ -329,6 +329,22 @@ TEST_CASE("a fold with no array of its larger reader goes its own way: it does n
   CHECK(of("real s = sum(x, M); real r = exp(s); y = x * r;").find(apart) == std::string::npos);
 }
 
+TEST_CASE("an array is filled as it lies, beside one of other axes, unless both read another as large") {
+  const auto of = [](const std::string &z, const std::string &body) {
+    return shape(plan_of("kernel = \"nests\"\ninputs.x = \"f32[M, N]\"\ninputs.b = \"f32[N]\"\n"
+                         "outputs.y = \"f32[M, N]\"\noutputs.z = \"f32[" +
+                         z + "]\"\nbody = '" + body + "'\n"));
+  };
+  const std::string as_it_lies = "  for M: parallel\n    for N: parallel\n      y = ";
+  CHECK(of("N", "y = x * b; z = 2 * b;").find(as_it_lies) != std::string::npos);
+  CHECK(of("N", "z = 2 * b; y = x * b;").find(as_it_lies) != std::string::npos);
+  CHECK(of("N", "z = 2 * b; y = x * z;").find(as_it_lies) != std::string::npos);
+  CHECK(of("N", "z = at(x, M = 0); y = x;").find(as_it_lies) != std::string::npos);
+  CHECK(of("N", "z = 2 * b; y = 1; if (index(N) == 0) { y = x; }").find(as_it_lies) != std::string::npos);
+  CHECK(of("N, M", "z = b; y = x;").find(as_it_lies + "x\n") != std::string::npos);
+  CHECK(of("N, M", "z = x; y = x;").find(as_it_lies + "x\n") == std::string::npos);
+}
+
 TEST_CASE("how many elements a window has is counted where it is asked, if positions alone tell") {
   const auto of = [](const std::string &count) {
     return print(plan_of("kernel = \"windows\"\naxes.I = 3\ninputs.x = \"f32[B, H]\"\ninputs.w = \"f32[I]\"\n"

@@ -13,8 +13,8 @@ constexpr int64_t kMostFields = 4;
 
 class Records {
 public:
-  Records(const Plan &plan, const LaneAnalysis &analysis, AxisId lane)
-      : plan_(plan), kernel_(plan.kernel), analysis_(analysis), lane_(lane) {}
+  Records(const Plan &plan, const LaneAnalysis &analysis, AxisId lane, AxisSet in_parts)
+      : plan_(plan), kernel_(plan.kernel), analysis_(analysis), lane_(lane), in_parts_(in_parts) {}
 
   // Where conditions take no lanes away. `in_rounds`: inside a loop over fields.
   void list(std::vector<PlanNode> &nodes, bool in_rounds) const {
@@ -53,8 +53,9 @@ private:
 
   // Its rounds, where all of them are met; else 0.
   int64_t rounds_of(const PlanNode &loop) const {
-    const bool plain = loop.kind == PlanNode::Kind::loop && !loop.reversed && loop.parts == 0 && loop.share == kNone &&
-                       loop.end == kNone && loop.table == kNone;
+    const bool plain = loop.kind == PlanNode::Kind::loop && !loop.reversed && loop.parts == 0 &&
+                       !in_parts_.contains(loop.axis) && loop.share == kNone && loop.end == kNone &&
+                       loop.table == kNone;
     const std::optional<int64_t> most = plain ? most_positions(kernel_.axes[loop.axis]) : std::nullopt;
     if (!most || *most < 2 || *most > kMostFields)
       return 0;
@@ -132,12 +133,13 @@ private:
   const Kernel &kernel_;
   const LaneAnalysis &analysis_;
   const AxisId lane_;
+  const AxisSet in_parts_;
 };
 
 } // namespace
 
-void find_records(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop) {
-  Records(plan, analysis, loop.axis).list(loop.body, false);
+void find_records(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop, AxisSet in_parts) {
+  Records(plan, analysis, loop.axis, in_parts).list(loop.body, false);
 }
 
 } // namespace kgen

@@ -6,6 +6,7 @@
 
 namespace kgen {
 
-void find_records(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop);
+// `in_parts`: axes of which a loop around goes over parts; one over their fields would not set all of them.
+void find_records(const Plan &plan, const LaneAnalysis &analysis, PlanNode &loop, AxisSet in_parts);
 
 } // namespace kgen

@@ -41,7 +41,7 @@ private:
       if (taken_.count(&n) != 0) {
         n.on_lanes.emplace();
         find_totals(plan_, analysis_, n, in_parts.contains(n.axis));
-        find_records(plan_, analysis_, n);
+        find_records(plan_, analysis_, n, in_parts);
         find_streamed(plan_, analysis_, uses_, n);
       }
       for (auto *inner : {&n.body, &n.otherwise, &n.step})

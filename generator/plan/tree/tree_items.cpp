@@ -30,6 +30,41 @@ bool have_common_array(const TreeItem &a, const TreeItem &b) {
   });
 }
 
+// Sets, under conditions or not, with nothing that is folded or repeated.
+bool only_sets(const TreeItem &item) {
+  bool sets = true;
+  for_each_node(item.node, [&](const PlanNode &n) {
+    sets = sets && (n.kind == PlanNode::Kind::assign || n.kind == PlanNode::Kind::branch);
+  });
+  return sets;
+}
+
+bool fills_output(const Kernel &kernel, const TreeItem &item) {
+  return std::any_of(item.accesses.begin(), item.accesses.end(),
+                     [&](const Access &a) { return a.write && kernel.vars[a.var].kind == Var::Kind::output; });
+}
+
+// Does a loop over `axis` around it take the elements of an output as they do not lie?
+bool fills_crosswise(const Kernel &kernel, const TreeItem &item, AxisId axis) {
+  return std::any_of(item.accesses.begin(), item.accesses.end(), [&](const Access &a) {
+    const Var &var = kernel.vars[a.var];
+    return a.write && var.kind == Var::Kind::output && var.dims.size() > 1 && var.dims.front().axis != axis &&
+           var.dims.front().axis != kNone && a.aligned.contains(var.dims.front().axis);
+  });
+}
+
+// Is there anything of several axes that one of them sets and the other knows, or that both read along several?
+bool have_much_in_common(const Kernel &kernel, const TreeItem &a, const TreeItem &b) {
+  const auto is_much = [](AxisSet axes) { return axes.list().size() > 1; };
+  return std::any_of(a.accesses.begin(), a.accesses.end(), [&](const Access &one) {
+    return is_much(kernel.vars[one.var].axes) &&
+           std::any_of(b.accesses.begin(), b.accesses.end(), [&](const Access &other) {
+             return one.memory == other.memory &&
+                    (one.write || other.write || (is_much(one.aligned) && is_much(other.aligned)));
+           });
+  });
+}
+
 // `source`: where what the local has comes from, which may be a fold.
 bool has_larger_reader(const std::vector<TreeItem> &items, size_t local, const TreeItem &source) {
   const PlanNode &own = items[local].node;
@@ -135,8 +170,17 @@ bool Meeting::serves_another_output(const TreeItem &item) const {
          has_fold(item) != has_fold_;
 }
 
+// Where all only set something: would it or one of them go crosswise through what it fills, with nothing won by it?
+bool Meeting::turns_for_nothing(const TreeItem &item, AxisId axis) const {
+  const auto turned = [&](const TreeItem *one) { return fills_crosswise(kernel_, *one, axis); };
+  const auto meets = [&](const TreeItem *member) { return have_much_in_common(kernel_, item, *member); };
+  return all_set_ && only_sets(item) && fills_ &&
+         (turned(&item) || std::any_of(members_.begin(), members_.end(), turned)) &&
+         std::none_of(members_.begin(), members_.end(), meets);
+}
+
 bool Meeting::keeps_out(const TreeItem &item, AxisId axis) const {
-  if (serves_another_output(item))
+  if (serves_another_output(item) || turns_for_nothing(item, axis))
     return true;
   if (folds(item, axis))
     return scans_ && !reads_of(item, scanned_);
@@ -144,6 +188,9 @@ bool Meeting::keeps_out(const TreeItem &item, AxisId axis) const {
 }
 
 void Meeting::add(const TreeItem &item, AxisId axis) {
+  members_.push_back(&item);
+  fills_ = fills_ || fills_output(kernel_, item);
+  all_set_ = all_set_ && only_sets(item);
   served_.insert(served_alone(item));
   has_fold_ = has_fold_ || has_fold(item);
   folds_ = folds_ || folds(item, axis);

@@ -42,6 +42,7 @@ int direction_of(const PlanNode &node, AxisId axis);
 
 // Scans and folds of one long axis that stands alone: in one loop, one worker would do both. Apart, many share each.
 // Folds for one optional output and what fills another: mostly one is wanted, which goes through memory as suits it.
+// And arrays that are filled from elsewhere: a loop over columns for another array would go crosswise through them.
 class Meeting {
 public:
   Meeting(const Kernel &kernel, const std::map<VarId, int> &uses, TargetKind target)
@@ -52,6 +53,7 @@ public:
 private:
   std::set<VarId> served_alone(const TreeItem &item) const;
   bool serves_another_output(const TreeItem &item) const;
+  bool turns_for_nothing(const TreeItem &item, AxisId axis) const;
 
   const Kernel &kernel_;
   const std::map<VarId, int> &uses_; // how often the program uses each
@@ -60,6 +62,9 @@ private:
   bool has_fold_ = false;
   std::set<VarId> scanned_;          // what comes of scans
   std::set<std::set<VarId>> served_; // outputs of the members; none: what others may need
+  std::vector<const TreeItem *> members_;
+  bool all_set_ = true; // and do nothing else
+  bool fills_ = false;  // an output
 };
 
 } // namespace kgen

@@ -84,6 +84,8 @@ private:
          [&] { return "a share of " + names(AxisSet::of(node.axis)) + " in no loop over shares"; });
     must(node.parts > 0 || !open_.contains(node.axis),
          [&] { return "two loops over " + names(AxisSet::of(node.axis)); });
+    must(node.fields == 0 || !gone_over_.contains(node.axis),
+         [&] { return "whole records of " + names(AxisSet::of(node.axis)) + " in a loop over parts of it"; });
     const Axis &axis = kernel_.axes[node.axis];
     must(axis.ragged == kNone || open_.contains(axis.over),
          [&] { return "a row of " + axis.name + " in no loop over " + names(AxisSet::of(axis.over)); });
