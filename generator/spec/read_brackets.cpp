@@ -88,6 +88,18 @@ bool bad_dimension(Reader &reader, const PlacedText &text, const std::string &he
   return false;
 }
 
+// What to write for `C=4`, or anything else that is no name, in `(G C)`.
+std::string split_help(const std::string &part) {
+  const size_t equals = part.find('=');
+  const std::string axis = part.substr(0, equals), extent = equals == std::string::npos ? "" : part.substr(equals + 1);
+  if (is_identifier(axis) && !extent.empty()) {
+    const bool is_number = extent.find_first_not_of("0123456789") == std::string::npos;
+    return "write the axis alone, and its extent as `axes." + axis + " = " +
+           (is_number ? extent : "{ equals = \"" + extent + "\" }") + "`";
+  }
+  return "a split dimension is written (G C): axes separated by blanks";
+}
+
 // `(G C)`: names separated by blanks.
 bool read_split(Reader &reader, const PlacedText &text, DimDecl &dim) {
   const size_t close = text.text.find(')');
@@ -100,7 +112,7 @@ bool read_split(Reader &reader, const PlacedText &text, DimDecl &dim) {
     const size_t end = std::min(text.text.find_first_of(" \t\n)", begin), close);
     const PlacedText name = text.part(begin, end - begin);
     if (!is_identifier(name.text))
-      return bad_dimension(reader, text, "a split dimension is written (G C): axes separated by blanks");
+      return bad_dimension(reader, text, split_help(name.text));
     dim.axes.push_back(name.text);
     at = end;
   }

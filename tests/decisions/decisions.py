@@ -27,6 +27,7 @@ SHOWN_BY = {
     "specs/scan/cumsum_columns.toml": {"column_rows": 4, "rows_at_once_numbers": 16, "rows_at_once_columns": 1},
     "tests/conformance/specs/atomic_halves.toml": {"deepest_chunk": 1},
     "tests/conformance/specs/bins_of_column_sums.toml": {"enough_items": 2, "share_elements": 1, "scatter_shares": 2, "scatter_rounds": 1, "column_bytes": 2048, "ahead_rows": 0},
+    "tests/conformance/specs/columns.toml": {"many_columns": 1},
     "tests/conformance/specs/coordinates.toml": {"reads_again": 1},
     "tests/conformance/specs/counts_of_types.toml": {"deep_fold_chunk": 1},
     "tests/conformance/specs/folds_nested.toml": {"enough_parts": 2, "share_rows": 1},
@@ -47,7 +48,6 @@ SHOWN_BY = {
     "tests/conformance/specs/turned_after_writes.toml": {"tile_columns": 8},
     "tests/conformance/specs/two_ragged.toml": {"turns": 1},
     "tests/conformance/specs/votes_of_rows.toml": {"ahead_bytes": 64},
-    "tests/conformance/specs/workspace_beside_tables.toml": {"many_columns": 1},
     "tests/conformance/specs/workspace_names.toml": {"few_columns": 1},
 }
 

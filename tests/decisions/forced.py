@@ -53,7 +53,7 @@ FORCED = {
         "rounds_again": ["average_pool_1d", "average_pool", "no_sizes"],
         "reads_again": ["coordinates", "locals_elsewhere"],
         "own_rounds": ["no_sizes"],
-        "many_columns": ["shared_by_parts", "softmax_of_many_columns", "workspace_beside_tables"],
+        "many_columns": ["columns", "shared_by_parts", "softmax_of_many_columns"],
         "array_bytes": ["gram", "iota", "packs_strided"],
         "register_bytes": ["gram", "packs_strided", "packs_in_place"],
         "held_bytes": ["softmax", "layer_norm", "rms_norm"],

@@ -62,6 +62,14 @@ more than 64 axes [KG0140]
        R"~(
 1:17: `(G 2)` is no dimension (a split dimension is written (G C): axes separated by blanks) [KG0136]
 )~"},
+      {R"~(inputs.x = 'f32[(G C=2)]')~",
+       R"~(
+1:17: `(G C=2)` is no dimension (write the axis alone, and its extent as `axes.C = 2`) [KG0136]
+)~"},
+      {R"~(inputs.x = 'f32[(G C=N/2)]')~",
+       R"~(
+1:17: `(G C=N/2)` is no dimension (write the axis alone, and its extent as `axes.C = { equals = "N/2" }`) [KG0136]
+)~"},
       {R"~(inputs.x = 'f32[N, N]')~",
        R"~(
 1:20: axis `N` stands twice in one array (give one of them a name of its own: a square matrix is [M, K=M]) [KG0137]
