@@ -109,14 +109,20 @@ public:
       return {*block};
     for (const Size &other : extents->second)
       if (!(build_.resolve(other) == build_.resolve(extents->second[0])))
-        build_.diags
-            .add(DiagId::axis_many_sizes, mentions_.places.at(name),
-                 {name, "size " + to_string(extents->second[0]), "size " + to_string(other)})
-            .help = "say the size of the axis itself: axes." + name + " = { equals = \"...\" }";
+        add_many_sizes(name, extents->second[0], other);
     return {extents->second[0]};
   }
 
 private:
+  void add_many_sizes(const std::string &name, const Size &here, const Size &there) const {
+    const bool may_be_equal = !here.is_integer() || !there.is_integer();
+    build_.diags
+        .add(DiagId::axis_many_sizes, mentions_.places.at(name),
+             {name, "size " + to_string(here), "size " + to_string(there)})
+        .help = "give one of the arrays an axis of another name" +
+                (may_be_equal ? "; if the sizes are the same, say it: axes." + name + " = { equals = \"...\" }" : "");
+  }
+
   // Arrays may differ in size along an axis of which each step sees equal blocks: then it is a block that the axis has.
   // Nothing: all arrays have one size, or none says a window.
   std::optional<Size> block_of(const std::string &name) {
