@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 89, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 90, KGEN_OTHER_REVISION);
 #include "giou_loss_conditional_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_conditional_backward_openmp.cpp"
@@ -86,6 +86,7 @@ void giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>* targ
   for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
     count_mask = count_mask + count_mask_parts[bn_first / bn_chunk];
   }
+  const bool around_caches = B * N * 4 * (2 * kBytes<T>) >= kBeyondCaches;
   in_parallel(B * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t bn_part_first = 0; bn_part_first < B * N; bn_part_first += 4096) {
@@ -252,15 +253,18 @@ void giou_loss_conditional_backward(const Stored<T>* pred, const Stored<T>* targ
             if (d_pred != nullptr) {
               store_fields(&d_pred[bn * 4], active,
                            {to_stored<T>(d_left_p), to_stored<T>(d_top_p), to_stored<T>(d_right_p),
-                            to_stored<T>(d_bottom_p)});
+                            to_stored<T>(d_bottom_p)},
+                           around_caches);
             }
             if (d_target != nullptr) {
               store_fields(&d_target[bn * 4], active,
                            {to_stored<T>(d_left_t), to_stored<T>(d_top_t), to_stored<T>(d_right_t),
-                            to_stored<T>(d_bottom_t)});
+                            to_stored<T>(d_bottom_t)},
+                           around_caches);
             }
           });
     }
+    if (around_caches) finish_stores();
   });
 }
 

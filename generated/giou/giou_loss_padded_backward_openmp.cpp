@@ -15,7 +15,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 89, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 90, KGEN_OTHER_REVISION);
 #include "giou_loss_padded_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_padded_backward_openmp.cpp"
@@ -85,6 +85,7 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
   for (int64_t bn_first = 0; bn_first < B * N; bn_first += bn_chunk) {
     count_mask = count_mask + count_mask_parts[bn_first / bn_chunk];
   }
+  const bool around_caches = B * N * 4 * (2 * kBytes<T>) >= kBeyondCaches;
   in_parallel(B * N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t bn_part_first = 0; bn_part_first < B * N; bn_part_first += 4096) {
@@ -180,8 +181,8 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
                   choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
                   to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
                   Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                  d_height_p))});
+                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_p))},
+                  around_caches);
             }
             if (d_target != nullptr) {
               store_fields(&d_target[bn * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
@@ -196,11 +197,12 @@ void giou_loss_padded_backward(const Stored<T>* pred, const Stored<T>* target, c
                   choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
                   to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
                   Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                  d_height_t))});
+                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_t))},
+                  around_caches);
             }
           });
     }
+    if (around_caches) finish_stores();
   });
 }
 

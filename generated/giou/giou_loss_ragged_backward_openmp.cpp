@@ -16,7 +16,7 @@
 // This file includes itself: its kernels are compiled for each set of instructions; BY_SET calls the best.
 
 #include "../kgen_openmp.h"
-static_assert(KGEN_OPENMP_REVISION == 89, KGEN_OTHER_REVISION);
+static_assert(KGEN_OPENMP_REVISION == 90, KGEN_OTHER_REVISION);
 #include "giou_loss_ragged_backward_openmp.cpp"
 #include "../kgen_openmp.h"
 #include "giou_loss_ragged_backward_openmp.cpp"
@@ -82,6 +82,7 @@ void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* p
       });
     }
   });
+  const bool around_caches = N * 4 * (2 * kBytes<T>) >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t packed_first = 0; packed_first < N; packed_first += 4096) {
@@ -167,8 +168,8 @@ void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* p
                   choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
                   to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
                   Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                  d_height_p))});
+                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_p))},
+                  around_caches);
             }
             if (d_target != nullptr) {
               store_fields(&d_target[packed * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
@@ -183,11 +184,12 @@ void giou_loss_ragged_backward_flat(const int64_t* box_start, const Stored<T>* p
                   choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
                   to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
                   Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,
-                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) +
-                  d_height_t))});
+                  choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_t))},
+                  around_caches);
             }
           });
     }
+    if (around_caches) finish_stores();
   });
 }
 
@@ -196,6 +198,7 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
                                const Stored<T>* d_giou, const Stored<T>* d_picture_loss,
                                const Stored<T>* d_loss, Stored<T>* d_pred, Stored<T>* d_target, int64_t B,
                                int64_t N) {
+  const bool around_caches = N * 4 * (2 * kBytes<T>) >= kBeyondCaches;
   in_parallel(N > 16384, [&]() IN_SET {
     OMP(omp for schedule(dynamic, larger(1, B / 256)) nowait)
     for (int64_t b = 0; b < B; ++b) {
@@ -282,7 +285,8 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
               choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_p)),
               to_stored<T>((choose(bottom_p > bottom_t, d_hull_height, choose(bottom_p == bottom_t,
               Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_p < bottom_t, d_shared_height,
-              choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_p))});
+              choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_p))},
+              around_caches);
         }
         if (d_target != nullptr) {
           store_fields(&d_target[(n_start + n) * 4], active, {to_stored<T>(multiply_add(-d_joined, height_t,
@@ -296,10 +300,12 @@ void giou_loss_ragged_backward(const int64_t* box_start, const Stored<T>* pred, 
               choose(right_p == right_t, Value<T>(0.5) * d_shared_width, Value<T>(0))) + d_width_t)),
               to_stored<T>((choose(bottom_t > bottom_p, d_hull_height, choose(bottom_p == bottom_t,
               Value<T>(0.5) * d_hull_height, Value<T>(0))) + choose(bottom_t < bottom_p, d_shared_height,
-              choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_t))});
+              choose(bottom_p == bottom_t, Value<T>(0.5) * d_shared_height, Value<T>(0))) + d_height_t))},
+              around_caches);
         }
       });
     }
+    if (around_caches) finish_stores();
   });
 }
 

@@ -459,8 +459,8 @@ inline void store_every(T* to, int64_t stride, Active active,
                         typename LanesOf<T, Active::kLanes>::type value) {
   for (int lane = 0; lane < active.count; ++lane) to[lane * stride] = value[lane];
 }
-//@ store_fields: store part_of_records
-// Lanes of the fields as neighbouring records.
+//@ store_fields: store_around part_of_records
+// Lanes of the fields as neighbouring records, around the caches where `around` is set.
 template <int kPart, int kFields, class T, int N, size_t... kLane>
 inline Lanes<T, N> record_part(const Lanes<T, N> (&fields)[kFields], std::index_sequence<kLane...>) {
   // The element at `lane` of the part is a field of this record.
@@ -478,26 +478,26 @@ inline Lanes<T, N> record_part(const Lanes<T, N> (&fields)[kFields], std::index_
   }
 }
 template <int kPart, class T, class Active, int kFields, int N>
-inline void store_parts(T* to, Active active, const Lanes<T, N> (&fields)[kFields]) {
+inline void store_parts(T* to, Active active, const Lanes<T, N> (&fields)[kFields], bool around) {
   if constexpr (kPart < kFields) {
     const auto part = record_part<kPart>(fields, std::make_index_sequence<N>{});
     const auto lanes = part_of_records<kPart, kFields>(active);
     if (std::is_base_of_v<AllLanes<N>, Active> || lanes.has(N - 1))
-      store(to + kPart * N, AllLanes<N>{}, part);
+      store_around(to + kPart * N, AllLanes<N>{}, part, around);
     else
       store(to + kPart * N, lanes, part);
-    store_parts<kPart + 1>(to, active, fields);
+    store_parts<kPart + 1>(to, active, fields, around);
   }
 }
 template <class T, class Active, int kFields>
-inline void store_fields(T* to, Active active, const Lanes<T, Active::kLanes> (&fields)[kFields]) {
-  constexpr int N = Active::kLanes;
+inline void store_fields(T* to, Active active, const Lanes<T, Active::kLanes> (&fields)[kFields],
+                         bool around = false) {
   if constexpr (sizeof(T) < 4 && kVectorBytes == 16) {
     // The oldest machines have no instruction that picks small ones.
-    for (int lane = 0; lane < N && active.has(lane); ++lane)
+    for (int lane = 0; lane < Active::kLanes && active.has(lane); ++lane)
       for (int field = 0; field < kFields; ++field) to[lane * kFields + field] = fields[field][lane];
   } else {
-    store_parts<0>(to, active, fields);
+    store_parts<0>(to, active, fields, around);
   }
 }
 //@ each_lane: load store

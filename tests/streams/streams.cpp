@@ -6,8 +6,10 @@
 #include <initializer_list>
 #include <vector>
 
+#include "around_fields.h"
 #include "around_rows.h"
 #include "around_turned.h"
+#include "fields.h"
 #include "rows.h"
 #include "turned.h"
 
@@ -36,16 +38,20 @@ template <class T> struct Output {
 
 struct Outputs {
   Outputs(int64_t count, int64_t offset)
-      : twice(count, offset), half(count, offset), below(count, offset), running(count, offset), turned(count, offset) {
-  }
+      : twice(count, offset), half(count, offset), below(count, offset), running(count, offset), turned(count, offset),
+        pixels(3 * count, offset), pairs(2 * count, offset), boxes(4 * count, offset) {}
   bool operator==(const Outputs &o) const {
-    return twice == o.twice && half == o.half && below == o.below && running == o.running && turned == o.turned;
+    return twice == o.twice && half == o.half && below == o.below && running == o.running && turned == o.turned &&
+           pixels == o.pixels && pairs == o.pairs && boxes == o.boxes;
   }
 
   Output<float> twice;
   Output<uint16_t> half;
   Output<double> below;
   Output<float> running, turned;
+  Output<uint8_t> pixels;
+  Output<uint16_t> pairs;
+  Output<float> boxes;
 };
 
 bool agree(const std::vector<float> &x, int64_t rows, int64_t length, int64_t offset) {
@@ -53,7 +59,9 @@ bool agree(const std::vector<float> &x, int64_t rows, int64_t length, int64_t of
   const bool done = rows_openmp(x.data(), a.twice.at, a.half.at, a.below.at, a.running.at, rows, length) == 0 &&
                     around_rows_openmp(x.data(), b.twice.at, b.half.at, b.below.at, b.running.at, rows, length) == 0 &&
                     turned_openmp(x.data(), a.turned.at, length, rows) == 0 &&
-                    around_turned_openmp(x.data(), b.turned.at, length, rows) == 0;
+                    around_turned_openmp(x.data(), b.turned.at, length, rows) == 0 &&
+                    fields_openmp(x.data(), a.pixels.at, a.pairs.at, a.boxes.at, rows, length) == 0 &&
+                    around_fields_openmp(x.data(), b.pixels.at, b.pairs.at, b.boxes.at, rows, length) == 0;
   return done && a == b;
 }
 

@@ -597,9 +597,10 @@ TEST_CASE("statements that write all fields of a record store it whole") {
   };
   CHECK(has(text("at(q, C = 1) = at(p, C = 0);\nat(q, C = 0) = -at(p, C = 1);"),
             "store_fields(&q[n * 2], active, {-load_field<2, 1>(&p[n * 2], active), load_field<2, 0>(&p[n * 2], "
-            "active)});"));
+            "active)}, around_caches);"));
   CHECK(has(text("at(q, C = 0) = 1;\nat(q, C = 1) = at(p, C = 0);"),
-            "store_fields(&q[n * 2], active, {Lanes<float, kLanes32>(1.0f), load_field<2, 0>(&p[n * 2], active)});"));
+            "store_fields(&q[n * 2], active, {Lanes<float, kLanes32>(1.0f), load_field<2, 0>(&p[n * 2], active)}, "
+            "around_caches);"));
   const std::string some = text("at(q, C = 0) = 1;\nat(q, C = 1) = 2;\nif (at(p, C = 0) > 0) at(q, C = 1) = 3;");
   CHECK(some.find("store_fields(") == some.rfind("store_fields("));
 }

@@ -105,6 +105,16 @@ TEST_CASE("records of few fields are stored whole, whether a loop or statements 
   CHECK(nodes_of(not_all, [&](const PlanNode &n) { return n.field && !n.coords.empty(); }).empty());
 }
 
+TEST_CASE("whole records go around the caches if nothing reads them") {
+  const std::string arrays = "inputs.x = \"f32[N]\"\noutputs.o = \"f32[N, C=2]\"\noutputs.z = \"f32[N]\"\n";
+  const auto streamed = [&](const std::string &body) {
+    return nodes_of(plan_of(arrays, body), [](const PlanNode &n) { return n.streamed && n.field; }).size();
+  };
+  CHECK(streamed("o = x + index(C);\nz = 1;") == 1);
+  CHECK(streamed("at(o, C = 0) = x;\nat(o, C = 1) = x * 2;\nz = 1;") == 1); // the first stores all
+  CHECK(streamed("at(o, C = 0) = x;\nat(o, C = 1) = x * 2;\nz = at(o, C = 1, N = 0);") == 0);
+}
+
 TEST_CASE("in a loop over parts of the fields no record is stored whole") {
   const Plan plan = plan_of("axes.C = 4\ninputs.x = \"f32[C]\"\ninputs.w = \"f32[N, C]\"\noutputs.s = \"f32[C]\"\n"
                             "outputs.o = \"f32[N, C]\"\n",

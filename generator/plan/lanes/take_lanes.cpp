@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "plan/index/access.h"
 #include "plan/index/uses.h"
 #include "plan/lanes/ahead.h"
 #include "plan/lanes/records.h"
@@ -12,15 +13,23 @@
 namespace kgen {
 namespace {
 
-// Outputs that nothing reads.
+// Outputs that nothing reads, element by element or in whole records.
 void find_streamed(const Plan &plan, const LaneAnalysis &analysis, const std::map<VarId, int> &uses, PlanNode &loop) {
-  for (PlanNode &n : loop.body) {
-    if (n.kind != PlanNode::Kind::assign || !n.coords.empty())
-      continue;
+  const auto is_written_only = [&](const PlanNode &n, int64_t times) {
     const Var &var = plan.kernel.vars[n.target];
-    n.streamed = var.kind == Var::Kind::output && var.type != Type::boolean && uses.at(n.target) == 1 &&
+    return n.kind == PlanNode::Kind::assign && var.kind == Var::Kind::output && var.type != Type::boolean &&
+           uses.at(n.target) == times;
+  };
+  for (PlanNode &n : loop.body)
+    n.streamed = n.coords.empty() && is_written_only(n, 1) &&
                  analysis.step_of(n.target, {}, loop.axis).kind == LaneStep::Kind::neighbour;
-  }
+  for_each_node(loop, [&](PlanNode &n) {
+    if (n.kind == PlanNode::Kind::assign && n.fields > 0)
+      n.streamed = is_written_only(n, n.fields);
+    else if (n.fields > 0)
+      for (PlanNode &inside : n.body)
+        inside.streamed = inside.field.has_value() && is_written_only(inside, 1);
+  });
 }
 
 class Lanes {

@@ -106,7 +106,7 @@ void LanePrinter::assign(const PlanNode &n, const std::vector<PlanNode> &sibling
   const Standing place = of_record ? Standing::within : is_local ? Standing::named : Standing::alone;
   lanes_.placed(place, [&] {
     if (of_record && n.fields > 0)
-      store_record(lanes_, n, siblings);
+      store_record(lanes_, outputs_, n, siblings);
     else if (!of_record && (moves || n.scatter_add))
       store_elsewhere(lanes_, outputs_, n);
     else if (!of_record)

@@ -3,8 +3,19 @@
 #include "emit/openmp/lanes/values.h"
 
 namespace kgen {
+namespace {
 
-void store_record(LaneScope &lanes, const PlanNode &first, const std::vector<PlanNode> &siblings) {
+std::string stores_of(LaneScope &lanes, const LaneOutputs &outputs, VarId var, const std::string &place,
+                      const std::string &fields) {
+  const bool around = outputs.streamed.count(var) != 0;
+  return lanes.helper("store_fields") + "(&" + place + ", " + lanes.masks.active + ", " + fields +
+         (around ? ", " + outputs.around : "") + ");";
+}
+
+} // namespace
+
+void store_record(LaneScope &lanes, const LaneOutputs &outputs, const PlanNode &first,
+                  const std::vector<PlanNode> &siblings) {
   const Type type = lanes.kernel.vars[first.target].type;
   lanes.note(type);
   const auto at = static_cast<size_t>(&first - siblings.data()), count = static_cast<size_t>(first.fields);
@@ -16,8 +27,8 @@ void store_record(LaneScope &lanes, const PlanNode &first, const std::vector<Pla
     const Type from = lanes.kernel.expr(n->value).type;
     values += (values.empty() ? "" : ", ") + stored(lanes, {widened(lanes, n->value, from)}, from, type);
   }
-  lanes.add(lanes.helper("store_fields") + "(&" + lanes.printer.element(first.target, fields[0]->coords, {}) + ", " +
-            lanes.masks.active + ", {" + values + "});");
+  lanes.add(stores_of(lanes, outputs, first.target, lanes.printer.element(first.target, fields[0]->coords, {}),
+                      "{" + values + "}"));
 }
 
 void loop_over_fields(LaneScope &lanes, LaneOutputs &outputs, const PlanNode &loop) {
@@ -33,8 +44,7 @@ void loop_over_fields(LaneScope &lanes, LaneOutputs &outputs, const PlanNode &lo
     lanes.add("Lanes<" + Spelling::c_type(type) + ", " + kLaneCount + "> " + name + "[" + std::to_string(loop.fields) +
               "];");
     lanes.printer.rename_axis(loop.axis, "0");
-    stores += lanes.helper("store_fields") + "(&" + lanes.printer.element(n.target, {}, {}) + ", " +
-              lanes.masks.active + ", " + name + ");\n";
+    stores += stores_of(lanes, outputs, n.target, lanes.printer.element(n.target, {}, {}), name) + "\n";
     lanes.printer.rename_axis(loop.axis, round);
   }
   lanes.printer.loop(loop);

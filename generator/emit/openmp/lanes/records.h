@@ -6,7 +6,8 @@
 namespace kgen {
 
 // What the statement and those behind it set, one field each.
-void store_record(LaneScope &lanes, const PlanNode &first, const std::vector<PlanNode> &siblings);
+void store_record(LaneScope &lanes, const LaneOutputs &outputs, const PlanNode &first,
+                  const std::vector<PlanNode> &siblings);
 // The loop, one field a round.
 void loop_over_fields(LaneScope &lanes, LaneOutputs &outputs, const PlanNode &loop);
 
