@@ -1,6 +1,8 @@
 // Masks: which lanes an `if`, a loop, a lazily evaluated arm or a ragged row leaves.
 #include "ir/interpret_run.h"
 
+#include <algorithm>
+
 namespace kgen::interpreter {
 
 std::shared_ptr<Mask> Run::empty_mask(AxisSet axes, const Box &box) {
@@ -55,40 +57,58 @@ MaskPtr Run::and_mask(const MaskPtr &old, const Tensor &condition, bool negate, 
   return finish_mask(std::move(mask));
 }
 
-// The lanes of a that are not in b (over all positions).
-MaskPtr Run::minus(const MaskPtr &a, const MaskPtr &b) {
-  AxisSet axes = a ? a->axes | b->axes : b->axes;
-  Box saved = box_;
-  box_ = full_;
-  std::shared_ptr<Mask> mask = empty_mask(axes, full_);
-  Loop loop(axes, box_);
-  int out = loop.add(*mask), y = loop.add(*b), x = a ? loop.add(*a) : -1;
+namespace {
+
+// The part of a box that lies in the ranges of a mask.
+Box part_inside(Box box, const Mask &mask) {
+  int rank = 0;
+  for (uint64_t b = mask.axes.bits(); b != 0; b &= b - 1, ++rank) {
+    Range &range = box[__builtin_ctzll(b)];
+    range = intersect(range, mask.range[rank]);
+  }
+  return box;
+}
+
+} // namespace
+
+// combine(lane of `to`, lane of `from`) wherever both have one.
+template <class Combine> void Run::combine_masks(Mask &to, const Mask &from, const Combine &combine) {
+  const Box saved = box_;
+  box_ = part_inside(part_inside(full_, to), from);
+  Loop loop(to.axes, box_);
+  const int out = loop.add(to), in = loop.add(from);
+  uint8_t *lanes = to.lanes.data() + mask_offset(to);
+  const uint8_t *others = from.lanes.data() + mask_offset(from);
   loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
     for (int64_t i = 0; i < n; ++i) {
-      uint8_t keep = x >= 0 ? a->lanes[at[x] + i * stride[x]] : kActive;
-      uint8_t drop = b->lanes[at[y] + i * stride[y]];
-      uint8_t maybe = keep != 0 ? (keep | drop) & kMaybe : 0;
-      mask->lanes[at[out] + i * stride[out]] = (keep & ~drop & kActive) | maybe;
+      uint8_t &lane = lanes[at[out] + i * stride[out]];
+      lane = combine(lane, others[at[in] + i * stride[in]]);
     }
   });
   box_ = saved;
+}
+
+// The lanes of a that are not in b.
+MaskPtr Run::minus(const MaskPtr &a, const MaskPtr &b) {
+  const AxisSet axes = a ? a->axes | b->axes : b->axes;
+  std::shared_ptr<Mask> mask = empty_mask(axes, a ? part_inside(full_, *a) : full_);
+  if (a)
+    combine_masks(*mask, *a, [](uint8_t, uint8_t lane) { return lane; });
+  else
+    std::fill(mask->lanes.begin(), mask->lanes.end(), kActive);
+  combine_masks(*mask, *b, [](uint8_t keep, uint8_t drop) {
+    const uint8_t maybe = keep != 0 ? (keep | drop) & kMaybe : 0;
+    return static_cast<uint8_t>((keep & ~drop & kActive) | maybe);
+  });
   return finish_mask(std::move(mask));
 }
 
 MaskPtr Run::unite(const MaskPtr &a, const MaskPtr &b) {
   if (!a || !b)
     return a ? a : b;
-  AxisSet axes = a->axes | b->axes;
-  Box saved = box_;
-  box_ = full_;
-  std::shared_ptr<Mask> mask = empty_mask(axes, full_);
-  Loop loop(axes, box_);
-  int out = loop.add(*mask), x = loop.add(*a), y = loop.add(*b);
-  loop.run([&](const int64_t *at, int64_t n, const int64_t *stride) {
-    for (int64_t i = 0; i < n; ++i)
-      mask->lanes[at[out] + i * stride[out]] = a->lanes[at[x] + i * stride[x]] | b->lanes[at[y] + i * stride[y]];
-  });
-  box_ = saved;
+  std::shared_ptr<Mask> mask = empty_mask(a->axes | b->axes, full_);
+  for (const MaskPtr &part : {a, b})
+    combine_masks(*mask, *part, [](uint8_t some, uint8_t more) { return static_cast<uint8_t>(some | more); });
   return finish_mask(std::move(mask));
 }
 

@@ -122,6 +122,7 @@ private:
   MaskPtr and_mask(const MaskPtr &old, const Tensor &condition, bool negate, bool whole);
   MaskPtr minus(const MaskPtr &a, const MaskPtr &b);
   MaskPtr unite(const MaskPtr &a, const MaskPtr &b);
+  template <class Combine> void combine_masks(Mask &to, const Mask &from, const Combine &combine);
   MaskPtr project(const MaskPtr &mask, AxisSet onto);
   MaskPtr ragged_mask(AxisSet axes);
   MaskPtr finish_mask(std::shared_ptr<Mask> mask);

@@ -345,6 +345,24 @@ TEST_CASE("ragged rows: sums, counts and stores stay in the row") {
   CHECK_CONTAINS(error(text, {{{"B", 2}, {"N", 2}}, {{"start", {0, 3, 2}}, {"x", {1, 2}}}, {}}), "monotone");
 }
 
+TEST_CASE("a scan along ragged rows inside of a fold over others, which goes in chunks, keeps to its own") {
+  const std::string text =
+      kernel("axes.C = { ragged = \"c_start\", over = \"M\" }\naxes.R = { ragged = \"r_start\", over = \"M\" }\n"
+             "tables.c_start = \"i64[M + 1]\"\ntables.r_start = \"i64[M + 1]\"\n"
+             "inputs.u = \"f32[M, C, N]\"\ninputs.a = \"f32[M, R]\"\noutputs.y = \"f32[M, C, N]\"\n",
+             "y = sum(cumsum(u, C) * a, R);");
+  const Ran ran =
+      run(text, {{{"M", 2}, {"C", 600}, {"R", 40}, {"N", 3}},
+                 {{"c_start", {0, 400, 600}}, {"r_start", {0, 25, 40}}, {"u", Numbers(1800, 1)}, {"a", Numbers(40, 1)}},
+                 {}});
+  CHECK(ran.result.error == "");
+  const Numbers y = ran.out("y");
+  REQUIRE(y.size() == 1800);
+  for (size_t row = 0; row < 600; ++row)
+    for (size_t n = 0; n < 3; ++n)
+      CHECK(y[row * 3 + n] == (row < 400 ? double(row + 1) * 25 : double(row - 399) * 15));
+}
+
 TEST_CASE("scatters: adding counts, dropping what lies outside; two lanes on one element fail") {
   std::string histogram = kernel("inputs.x = \"u8[N]\"\noutputs.c = \"i32[K=4]\"\n", "c = 0;\nat(c, K = x) += 1;");
   CHECK(outputs(histogram, {{{"N", 6}}, {{"x", {1, 1, 3, 0, 7, 1}}}, {}}, "c") == Numbers{1, 3, 0, 1});
