@@ -151,6 +151,10 @@ public:
   NodeId without(NodeId condition, const std::function<bool(NodeId)> &part); // what it asks besides such parts
   NodeId spread(NodeId value, AxisId axis); // the same, as something that differs along the axis
   NodeId at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places);
+  // Whether an element is the greatest is asked by ==, of numbers that were computed once: elsewhere, or in another
+  // kernel, they may be rounded differently. Is it such an extreme, or such a question?
+  bool is_computed_extreme(NodeId id) const;
+  bool asks_for_computed_extreme(NodeId id) const;
 
   // What a round of a loop knows: values of variables, which differ along the axes, and its number.
   NodeId handed(const std::string &name, Type type, AxisSet axes);
@@ -179,6 +183,7 @@ public:
   void know_sum(NodeId id);
 
 private:
+  bool is_element(NodeId id) const;
   struct Range {
     int64_t low = INT64_MIN, high = INT64_MAX;
   };

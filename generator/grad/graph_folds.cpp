@@ -1,4 +1,5 @@
 // Folds, scans and reads at other places, with the rules that keep them short.
+#include <cmath>
 #include <utility>
 
 #include "grad/graph.h"
@@ -258,6 +259,35 @@ NodeId Graph::last_of_scan(NodeId base, AxisId along, NodeId place) {
 }
 
 // Other places of other places are one access.
+// Is it an element of an array as it lies there, or one that each type has?
+bool Graph::is_element(NodeId id) const {
+  const Node &n = node(id);
+  switch (n.kind) {
+  case Kind::operand:
+    return true;
+  case Kind::at:
+    return is_element(n.args[0]);
+  case Kind::choose:
+    return is_element(n.args[1]) && is_element(n.args[2]);
+  case Kind::number:
+    return n.number == 0 || std::isinf(n.number);
+  default:
+    return false;
+  }
+}
+
+bool Graph::is_computed_extreme(NodeId id) const {
+  const Node &n = node(id);
+  const bool extreme = (n.kind == Kind::fold && (n.monoid == Monoid::max || n.monoid == Monoid::min)) ||
+                       (n.kind == Kind::scan && n.scan == ScanKind::max);
+  return extreme && !is_element(n.args[0]);
+}
+
+bool Graph::asks_for_computed_extreme(NodeId id) const {
+  const Node &n = node(id);
+  return n.kind == Kind::op && n.op == Op::eq && (is_computed_extreme(n.args[0]) || is_computed_extreme(n.args[1]));
+}
+
 NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places) {
   Node n;
   n.kind = Kind::at;

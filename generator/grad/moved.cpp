@@ -88,6 +88,10 @@ private:
           list.emplace_back(axis, place);
       return graph_.at(n.args[0], list);
     }
+    case Kind::op:
+      if (graph_.asks_for_computed_extreme(id))
+        return there(id);
+      break;
     default:
       break;
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 
 #include "grad/recurrence.h"
 
@@ -35,31 +34,6 @@ Trace Tracer::run() {
   return std::move(out_);
 }
 
-// Is it an element of an array as it lies there, or one that each type has?
-bool Tracer::is_moved(NodeId id) const {
-  const Node &n = graph_.node(id);
-  switch (n.kind) {
-  case Kind::operand:
-    return true;
-  case Kind::at:
-    return is_moved(n.args[0]);
-  case Kind::choose:
-    return is_moved(n.args[1]) && is_moved(n.args[2]);
-  case Kind::number:
-    return n.number == 0 || std::isinf(n.number);
-  default:
-    return false;
-  }
-}
-
-// Whether an element is the greatest is asked by ==, of numbers that one kernel has computed: another may round them
-// differently.
-bool Tracer::is_computed_extreme(const Node &node) const {
-  const bool extreme = (node.kind == Kind::fold && (node.monoid == Monoid::max || node.monoid == Monoid::min)) ||
-                       (node.kind == Kind::scan && node.scan == ScanKind::max);
-  return extreme && !is_moved(node.args[0]);
-}
-
 void Tracer::save(VarId v, NodeId value) {
   const Var &var = kernel_.vars[v];
   const Node &node = graph_.node(value);
@@ -68,7 +42,7 @@ void Tracer::save(VarId v, NodeId value) {
   const bool added_to =
       std::any_of(out_.stores.begin(), out_.stores.end(), [&](const Store &s) { return s.output == v; });
   const bool complete = !var.partial || var.alias != kNone; // what it keeps of an input is known, too
-  const bool exact = exact_.count(var.name) != 0 && !is_computed_extreme(node);
+  const bool exact = exact_.count(var.name) != 0 && !graph_.is_computed_extreme(value);
   if (!plain && exact && !var.optional && complete && stored_.count(v) == 0 && !added_to && var.axes == node.axes)
     out_.saved.emplace(value, var.name);
   if (out_.saved.count(value) == 0)

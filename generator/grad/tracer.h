@@ -37,8 +37,6 @@ private:
 
   // What the output holds in the end.
   void finish(VarId v);
-  bool is_moved(NodeId id) const;
-  bool is_computed_extreme(const Node &node) const;
   void save(VarId v, NodeId value);
   // What a step leaves in a variable: one that does not exist, what it found.
   NodeId left_by(VarId v);

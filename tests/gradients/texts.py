@@ -74,6 +74,10 @@ CASES = {
     "the greatest of what is computed is found anew: another kernel may have rounded it otherwise": (
         'inputs.x = "f32[M, N]"\ninputs.u = "f32[K, N]"\noutputs.y = "f32[M]"\n',
         "y = min(sum((x - u) * (x - u), N), K);", 0, [r"== (min\(|least_)"], [r"== y", r"inputs\.y"]),
+    "whether it is the greatest is asked once: at other places its numbers may be rounded otherwise": (
+        'inputs.q = "f32[S, D]"\ninputs.k = "f32[R, D]"\ninputs.b = "f32[P=S + R - 1]"\noutputs.y = "f32[S]"\n',
+        "y = max(dot(q, k, D) + at(b, P = index(R) - index(S) + size(S) - 1), R);", 0,
+        [r"bool holds_together_q = ", r"at\(holds_together_q, S = size\(S\) - 1 \+ R - P\)"], [r"dot\(at\("]),
     "the greatest of what is moved is what the forward kernel gives": (
         'inputs.x = "f32[M, N]"\noutputs.y = "f32[M]"\n', "y = max(x, N);", 0, [r"x == y"], []),
     "an output that is narrower than an input is computed again": (
