@@ -5,7 +5,7 @@
 //
 // Plan of kl_divergence_backward_f32_f32: a block for each of B, neighbours along V.
 // Bytes that kl_divergence_backward_f32_f32 must move: 4 * B + 8 * B * V + 4 read, 8 * B * V written.
-// Operations: B + 2 * B * V of add; B * V each of sub, neg, log; 2 * B * V of mul; 1 each of div, max.
+// Operations: B + B * V of add; B * V each of sub, log; 2 * B * V of mul; 1 each of div, max; B of neg.
 
 #include "kl_divergence_backward.h"
 
@@ -25,21 +25,19 @@ __global__ void __launch_bounds__(512, kLeastBlocks<S>)
                                   Index V) {
   for (Index item = Index(blockIdx.x); item < B; item += Index(gridDim.x)) {
     const Index b = item;
-    const S given_loss = d_loss != nullptr ? d_loss[b] : S(0);
-    const S scaled = (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
-    const S given_loss_share = given_loss + scaled;
+    const S d_loss_share =
+        (d_loss != nullptr ? d_loss[b] : S(0)) +
+        (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(int64_t(B), int64_t{1}));
     for (Index v = Index(threadIdx.x); v < V; v += Index(blockDim.x)) {
       if (d_prediction != nullptr) {
-        d_prediction[b * V + v] = to_stored<T>(to_value<T>(target[b * V + v]) > S(0)
-                                                   ? -to_value<T>(target[b * V + v]) * given_loss_share
-                                                   : S(0));
+        d_prediction[b * V + v] = to_stored<T>(
+            to_value<T>(target[b * V + v]) > S(0) ? -d_loss_share * to_value<T>(target[b * V + v]) : S(0));
       }
       if (d_target != nullptr) {
         d_target[b * V + v] =
             to_stored<T>(to_value<T>(target[b * V + v]) > S(0)
-                             ? (log(to_value<T>(target[b * V + v])) - to_value<T>(prediction[b * V + v])) *
-                                       given_loss_share +
-                                   given_loss + scaled
+                             ? d_loss_share + d_loss_share * (log(to_value<T>(target[b * V + v])) -
+                                                              to_value<T>(prediction[b * V + v]))
                              : S(0));
       }
     }

@@ -5,7 +5,7 @@
 //
 // Plan of kl_divergence_backward_f32_f32: threads share B, neighbours along V.
 // Bytes that kl_divergence_backward_f32_f32 must move: 4 * B + 8 * B * V + 4 read, 8 * B * V written.
-// Operations: B + 2 * B * V of add; B * V each of sub, neg, log; 2 * B * V of mul; 1 each of div, max.
+// Operations: B + B * V of add; B * V each of sub, log; 2 * B * V of mul; 1 each of div, max; B of neg.
 // Where an output is not wanted: kl_divergence_backward_in_part does one step after the other.
 
 #include "kl_divergence_backward.h"
@@ -53,21 +53,19 @@ void kl_divergence_backward(const Stored<T>* prediction, const Stored<T>* target
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      const S given_loss = d_loss != nullptr ? d_loss[b] : S(0);
-      const S scaled = (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
-      const S given_loss_share = given_loss + scaled;
+      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+                             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
       // One pass along v: fills d_prediction and d_target.
       for_lines<kLanesOf<S>>(around_caches, &d_prediction[b * V], 0, V, [=](int64_t v, auto active) IN_SET {
         const auto target_here = to_value<T>(load_once(&target[b * V + v], active));
         store_around(&d_prediction[b * V + v], active,
-                     to_stored<T>(choose(target_here > S(0), -target_here * given_loss_share, S(0))),
+                     to_stored<T>(choose(target_here > S(0), -d_loss_share * target_here, S(0))),
                      around_caches);
         store_around(&d_target[b * V + v], active,
                      to_stored<T>(choose(
                          target_here > S(0),
                          multiply_add(log(target_here) - to_value<T>(load(&prediction[b * V + v], active)),
-                                      given_loss_share, given_loss) +
-                             scaled,
+                                      d_loss_share, d_loss_share),
                          S(0))),
                      around_caches);
       });
@@ -84,24 +82,21 @@ void kl_divergence_backward_in_part(const Stored<T>* prediction, const Stored<T>
   in_parallel(product_of(B, V) > 16384, [&]() IN_SET {
     OMP(omp for schedule(static) nowait)
     for (int64_t b = 0; b < B; ++b) {
-      const S given_loss = d_loss != nullptr ? d_loss[b] : S(0);
-      const S scaled = (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
-      const S given_loss_share = given_loss + scaled;
+      const S d_loss_share = (d_loss != nullptr ? d_loss[b] : S(0)) +
+                             (d_mean_loss != nullptr ? d_mean_loss[0] : S(0)) / S(maximum(B, int64_t{1}));
       // One pass along v: fills d_prediction and d_target.
       for_lanes<kLanesOf<S>>(0, V, [=](int64_t v, auto active) IN_SET {
         if (d_prediction != nullptr) {
-          store(
-              &d_prediction[b * V + v], active,
-              to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
-                                  -to_value<T>(load(&target[b * V + v], active)) * given_loss_share, S(0))));
+          store(&d_prediction[b * V + v], active,
+                to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
+                                    -d_loss_share * to_value<T>(load(&target[b * V + v], active)), S(0))));
         }
         if (d_target != nullptr) {
           store(&d_target[b * V + v], active,
                 to_stored<T>(choose(to_value<T>(load(&target[b * V + v], active)) > S(0),
                                     multiply_add(log(to_value<T>(load(&target[b * V + v], active))) -
                                                      to_value<T>(load(&prediction[b * V + v], active)),
-                                                 given_loss_share, given_loss) +
-                                        scaled,
+                                                 d_loss_share, d_loss_share),
                                     S(0))));
         }
       });

@@ -110,6 +110,8 @@ public:
 
   // The node as it is.
   NodeId intern(Node node);
+  // The same sum of other terms, of which some are sums. No rule looks at it any more.
+  void nest(NodeId sum, std::vector<NodeId> terms) { nodes_[static_cast<size_t>(sum)].args = std::move(terms); }
 
   // With the rules of docs/gradients.md. Conditions may be kNoNode, which holds always.
   NodeId number(double value);

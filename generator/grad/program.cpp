@@ -8,6 +8,7 @@
 #include "body/builtins.h"
 #include "body/library.h"
 #include "grad/absent.h"
+#include "grad/nested_sums.h"
 #include "grad/text.h"
 #include "grad/words.h"
 #include "support/naming.h"
@@ -35,7 +36,7 @@ public:
   Writer(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients, const Naming &naming,
          const Widths &widths)
       : spec_(spec), graph_(graph), trace_(trace), gradients_(gradients), naming_(naming), widths_(widths),
-        taken_(naming.taken), absent_(graph, optional_inputs(spec), named_, trace.saved) {
+        taken_(naming.taken), absent_(graph, optional_inputs(spec, graph), named_, trace.saved) {
     for (const body::BuiltinRow &row : body::builtins())
       taken_.insert(std::string(row.name));
     for (const body::LibraryFunction &function : body::library_functions())
@@ -61,8 +62,12 @@ public:
   }
 
 private:
-  static Absent::Inputs optional_inputs(const Spec &spec) {
+  // Those of the forward kernel, and given gradients that may be absent: of these somebody asks.
+  static Absent::Inputs optional_inputs(const Spec &spec, const Graph &graph) {
     Absent::Inputs out;
+    for (NodeId id = 0; id < static_cast<NodeId>(graph.size()); ++id)
+      if (graph.node(id).kind == Kind::present)
+        out.insert(graph.node(id).name);
     for (const OperandDecl &operand : spec.operands)
       if (operand.role == Role::input && operand.optional)
         out.insert(operand.name);
@@ -560,6 +565,10 @@ private:
 
 Program write_program(const Spec &spec, Graph &graph, const Trace &trace, const Gradients &gradients,
                       const std::vector<Root> &roots, const Naming &naming, const Widths &widths) {
+  std::vector<NodeId> values;
+  for (const Root &root : roots)
+    values.push_back(root.value);
+  nest_sums(graph, values, trace.saved);
   return Writer(spec, graph, trace, gradients, naming, widths).run(roots);
 }
 

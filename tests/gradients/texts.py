@@ -74,6 +74,14 @@ CASES = {
     "the greatest of what is computed is found anew: another kernel may have rounded it otherwise": (
         'inputs.x = "f32[M, N]"\ninputs.u = "f32[K, N]"\noutputs.y = "f32[M]"\n',
         "y = min(sum((x - u) * (x - u), N), K);", 0, [r"== (min\(|least_)"], [r"== y", r"inputs\.y"]),
+    "what is handed from step to step is added up step by step": (
+        'inputs.x = "f64[T=5, N]"\noutputs.y = "f64[T=5, N]"\n',
+        "real p = 1;\nreal out[5];\nfor (int t = 0; t < 5; ++t) { p += at(x, T = t) * p; out[t] = p; }\ny = out[index(T)];", 0,
+        [r"real (d_p\w*) = d_p\w* \+ at\(d_y, T = 2\) \+ d_p\w* \* at\(x, T = 3\);"], [r"(at\(d_y.*){4}"]),
+    "a sum of gradients that may be absent asks for them where it has a name": (
+        'inputs.x = "f64[T=5, N]"\noutputs.y = "f64[T=5, N]"\noutputs.z = "f64[N]"\n',
+        "real p = 1;\nreal out[5];\nfor (int t = 0; t < 5; ++t) { p += at(x, T = t) * p; out[t] = p; }\ny = out[index(T)];\nz = p * p;", 0,
+        [r"present\(d_y\) \? at\(d_y, T = 3\) \+ at\(d_y, T = 4\) : 0;"], []),
     "whether it is the greatest is asked once: at other places its numbers may be rounded otherwise": (
         'inputs.q = "f32[S, D]"\ninputs.k = "f32[R, D]"\ninputs.b = "f32[P=S + R - 1]"\noutputs.y = "f32[S]"\n',
         "y = max(dot(q, k, D) + at(b, P = index(R) - index(S) + size(S) - 1), R);", 0,
