@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 namespace kgen::grad {
 
@@ -39,6 +40,25 @@ private:
     for (NodeId arg : fold.args)
       out.push_back(here.of(arg));
     return out;
+  }
+
+  // A value that is made of so much that it is better read at the other places than written anew for them.
+  bool is_much(NodeId id) const {
+    constexpr size_t kMost = 6;
+    const Node &whole = graph_.node(id);
+    if (!is_floating(whole.type) || whole.in_loop)
+      return false;
+    std::set<NodeId> seen;
+    std::vector<NodeId> waiting = {id};
+    while (!waiting.empty() && seen.size() <= kMost) {
+      const NodeId at = waiting.back();
+      waiting.pop_back();
+      const Node &n = graph_.node(at);
+      const bool computed = is_floating(n.type) && n.kind != Kind::operand && !(graph_.axes(at) & asked_).empty();
+      if (computed && seen.insert(at).second)
+        waiting.insert(waiting.end(), n.args.begin(), n.args.end());
+    }
+    return seen.size() > kMost;
   }
 
   NodeId anew(NodeId id) {
@@ -88,11 +108,9 @@ private:
           list.emplace_back(axis, place);
       return graph_.at(n.args[0], list);
     }
-    case Kind::op:
-      if (graph_.asks_for_computed_extreme(id))
-        return there(id);
-      break;
     default:
+      if (graph_.asks_for_computed_extreme(id) || is_much(id))
+        return there(id);
       break;
     }
     Node copy = n;

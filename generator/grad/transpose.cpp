@@ -230,7 +230,7 @@ private:
       failed_ = true;
       return;
     }
-    if (digits(target, place))
+    if (digits(target, place) || around(target, place))
       return;
     Affine a = affine(graph_, place);
     const AxisId axis = choose(a);
@@ -283,6 +283,49 @@ private:
       condition_ = moved(graph_, condition_, {{axis, solution}});
     solved_[axis] = solution;
     open_ -= AxisSet::of(axis);
+  }
+
+  // (index + rest) % size of all of an axis, which goes around in the array: as many places back, around again.
+  bool around(AxisId target, NodeId place) {
+    const Node n = graph_.node(graph_.strip(place));
+    if (n.kind != Kind::op || n.op != Op::rem)
+      return false;
+    const Affine a = affine(graph_, n.args[0]);
+    const NodeId size = wide(graph_, graph_.strip(n.args[1]));
+    const auto found = std::find_if(a.times.begin(), a.times.end(), [&](const auto &t) {
+      return t.second == 1 && open_.contains(t.first) && graph_.axis(t.first).ragged == kNone &&
+             size == graph_.size_of(like(t.first)) && same_extent(t.first, target);
+    });
+    if (found == a.times.end() || holds_index(graph_, a.rest, open_))
+      return false;
+    NodeId rest = a.rest;
+    for (const auto &[axis, times] : a.times)
+      if (axis != found->first && times != 0)
+        rest = plus(graph_, rest, graph_.op(Op::mul, {graph_.integer(std::abs(times)), graph_.index(axis)}, Type::i64),
+                    times > 0 ? Op::add : Op::sub);
+    const NodeId solution = remainder(graph_.index(target), rest, size);
+    const Node number = graph_.node(rest), back = graph_.node(plus(graph_, size, rest, Op::sub));
+    const bool is_positive = (number.kind == Kind::number && number.integer >= 0) ||
+                             (back.kind == Kind::number && back.integer <= 1); // an axis with lanes has a size
+    const NodeId zero = graph_.integer(0);
+    if (!is_positive) // the remainder of a negative number is none of a position, but for 0
+      require(graph_.either(graph_.compare(Op::ge, plus(graph_, solution, rest), zero),
+                            graph_.compare(Op::eq, graph_.index(target), zero)));
+    know(found->first, solution);
+    done_[target] = true;
+    return true;
+  }
+
+  // (at - rest) % size, which is not negative.
+  NodeId remainder(NodeId at, NodeId rest, NodeId size) {
+    const Node number = graph_.node(rest);
+    const NodeId back =
+        number.kind == Kind::number ? graph_.integer(-number.integer) : plus(graph_, size, rest, Op::sub);
+    const Node ahead = graph_.node(graph_.strip(back)); // size - 1 places on are 1 back
+    const bool is_ahead = ahead.kind == Kind::index || (ahead.kind == Kind::number && ahead.integer >= 0);
+    const NodeId places = graph_.is_number(rest, 1) ? rest : graph_.op(Op::rem, {wide(graph_, rest), size}, Type::i64);
+    const NodeId turned = is_ahead ? plus(graph_, at, back) : plus(graph_, plus(graph_, at, size), places, Op::sub);
+    return graph_.op(Op::rem, {turned, size}, Type::i64);
   }
 
   // A quotient and a remainder.

@@ -74,6 +74,12 @@ CASES = {
     "the greatest of what is computed is found anew: another kernel may have rounded it otherwise": (
         'inputs.x = "f32[M, N]"\ninputs.u = "f32[K, N]"\noutputs.y = "f32[M]"\n',
         "y = min(sum((x - u) * (x - u), N), K);", 0, [r"== (min\(|least_)"], [r"== y", r"inputs\.y"]),
+    "a place that goes around goes around the other way": (
+        ROW, "y = x * at(x, N = (index(N) + 1) % size(N));", 0,
+        [r"at\(d_y, N = \(N \+ size\(N\) - 1\) % size\(N\)\);"], ["sum", "where"]),
+    "steps over a grid read locals of their neighbours": (
+        ROW, "real a = x;\nfor (int t = 0; t < 8; ++t)\n  a = tanh(at(a, N = N - 1) + a + at(a, N = N + 1));\ny = a;", 0,
+        [r"real (d_a\w*) = at\((\w+), N = N - 1\) \+ \2 \+ at\(\2, N = N \+ 1\);"], [r"N [-+] 2"]),
     "what is handed from step to step is added up step by step": (
         'inputs.x = "f64[T=5, N]"\noutputs.y = "f64[T=5, N]"\n',
         "real p = 1;\nreal out[5];\nfor (int t = 0; t < 5; ++t) { p += at(x, T = t) * p; out[t] = p; }\ny = out[index(T)];", 0,

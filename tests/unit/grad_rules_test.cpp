@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "grad/graph.h"
+#include "grad/moved.h"
+#include "grad/nested_sums.h"
 #include "grad/recurrence.h"
 #include "grad/rules.h"
 #include "grad/shift.h"
@@ -410,4 +412,27 @@ TEST_CASE("one lane: a sum of what one index alone has is the value there") {
         "sum(at(v, P = 0), M, where(at(v, P = 0) > 0))");
   const NodeId beyond = m.graph.compare(Op::eq, m.graph.index(p), m.graph.integer(2)); // no lane
   CHECK(m.graph.is_zero(m.graph.sum(v, AxisSet::of(p), beyond)));
+}
+
+TEST_CASE("read there: what is made of much is read at other places, what is made of little is written for them") {
+  Maths m;
+  const NodeId before = m.op(Op::sub, {m.graph.index(kN), m.graph.integer(1)});
+  const NodeId little = m.op(Op::tanh, {m.w});
+  CHECK(m.text(moved(m.graph, little, {{kN, before}})) == "tanh(at(w, N = N - 1))");
+  NodeId much = m.x;
+  for (int step = 0; step < 4; ++step)
+    much = m.op(Op::tanh, {m.graph.mul(much, m.graph.add(m.w, much))});
+  const Node there = m.graph.node(moved(m.graph, much, {{kN, before}}));
+  CHECK(there.kind == Node::Kind::at);
+  CHECK(there.args[0] == much);
+}
+
+TEST_CASE("nested sums: a sum that has all terms of another one is that and the rest") {
+  Maths m;
+  const NodeId first = m.graph.add(m.x, m.w), second = m.graph.add(first, m.s), third = m.graph.add(second, m.t);
+  const NodeId product = m.op(Op::tanh, {second});
+  CHECK(m.graph.node(third).args.size() == 4);
+  nest_sums(m.graph, {product, third}, {});
+  CHECK(m.graph.node(third).args == std::vector<NodeId>{second, m.t});
+  CHECK(m.graph.node(second).args.size() == 3); // nobody wants the first
 }
