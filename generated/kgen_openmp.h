@@ -7,7 +7,7 @@
 #define KGEN_OPENMP_H
 
 // Counts the changes of this text. Each kernel names the revision that it was made with.
-#define KGEN_OPENMP_REVISION 90
+#define KGEN_OPENMP_REVISION 91
 #define KGEN_OTHER_REVISION "helper header of another revision: write all kernels of its folder anew, by one run of kgen"
 
 #include <cmath>
@@ -3616,15 +3616,15 @@ constexpr bool kAlongRows = false;
 template <class Left>
 constexpr bool kAlongRows<AlongRows<Left>> = true;
 
-// Folds into a tile, which stays in registers meanwhile, what is found at each of these positions of the
-// depth: those of N lanes after each other, as left factors lie.
+// A tile, which begins with `start` and stays in registers while it folds what is found at each of these
+// positions of the depth: those of N lanes after each other, as left factors lie.
 template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept, int... kCell,
           int... kVector>
 __attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Step step, Kept kept,
-                                         Total* tile, std::integer_sequence<int, kCell...>,
+                                         const Total& start, Total* tile, std::integer_sequence<int, kCell...>,
                                          std::integer_sequence<int, kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
-  Total totals[] = {tile[kCell]...};
+  Total totals[] = {(void(kCell), start)...};
   for (int64_t first = depth.first; first < depth.end; first += N) {
     if (!kept.any(first)) continue;
     const bool all = kept.all(first);
@@ -3642,8 +3642,8 @@ __attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Ste
 }
 template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept>
 inline void fold_tile(Span depth, const Left& left, const Right& right, const Step& step, const Kept& kept,
-                      Total* tile) {
-  fold_tile<N, Columns>(depth, left, right, step, kept, tile,
+                      const Total& start, Total* tile) {
+  fold_tile<N, Columns>(depth, left, right, step, kept, start, tile,
                         std::make_integer_sequence<int, 2 * kTileRows>(),
                         std::make_integer_sequence<int, 2>());
 }
@@ -3767,8 +3767,7 @@ struct NarrowContraction {
   template <int kLines, class Values, class Few, class Beside, class InLanes>
   IN_SET void go_down(int64_t turns, const Few& few, const Beside& beside, const InLanes& step,
                       Total* totals) const {
-    for (int cell = 0; cell < kLines * kBeside; ++cell) totals[cell] = start_;
-    fold_tile<N, Values>({0, turns}, few, beside, step, Everywhere(), totals,
+    fold_tile<N, Values>({0, turns}, few, beside, step, Everywhere(), start_, totals,
                          std::make_integer_sequence<int, kLines * kBeside>(),
                          std::make_integer_sequence<int, kBeside>());
   }
@@ -4200,7 +4199,6 @@ class Contraction {
   IN_SET void fold_part(Span depth, bool last, TileAt tile, const Panel<N>& panel, const B* right_panel,
                         Total* waiting) const {
     Total here[2 * kTileRows];
-    for (Total& total : here) total = start_;
     if constexpr (kAlways)
       go_down(depth, tile, panel, right_panel, here, kept_);
     else
@@ -4252,14 +4250,14 @@ class Contraction {
                 FirstLanes<N>{panel.count - at});
     };
     if (cut_.packs_right)
-      fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, totals);
+      fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, start_, totals);
     else if (kFromPanels || cut_.packs_left)  // few rows: memory takes longer than asking for edges
-      fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, totals);
+      fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, start_, totals);
     else if constexpr (!kFromPanels) {
       if (panel.count == 2 * N)
-        fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
+        fold_tile<N, Columns>(depth, left, right, step_, kept, start_, totals);
       else
-        fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, totals);
+        fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, start_, totals);
     }
   }
 

@@ -259,7 +259,6 @@ class Contraction {
   IN_SET void fold_part(Span depth, bool last, TileAt tile, const Panel<N>& panel, const B* right_panel,
                         Total* waiting) const {
     Total here[2 * kTileRows];
-    for (Total& total : here) total = start_;
     if constexpr (kAlways)
       go_down(depth, tile, panel, right_panel, here, kept_);
     else
@@ -311,14 +310,14 @@ class Contraction {
                 FirstLanes<N>{panel.count - at});
     };
     if (cut_.packs_right)
-      fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, totals);
+      fold_tile<N, Columns>(depth, packed_left, packed_right, step_, kept, start_, totals);
     else if (kFromPanels || cut_.packs_left)  // few rows: memory takes longer than asking for edges
-      fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, totals);
+      fold_tile<N, Columns>(depth, packed_left, right_at_edge, step_, kept, start_, totals);
     else if constexpr (!kFromPanels) {
       if (panel.count == 2 * N)
-        fold_tile<N, Columns>(depth, left, right, step_, kept, totals);
+        fold_tile<N, Columns>(depth, left, right, step_, kept, start_, totals);
       else
-        fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, totals);
+        fold_tile<N, Columns>(depth, left, right_at_edge, step_, kept, start_, totals);
     }
   }
 

@@ -73,8 +73,7 @@ struct NarrowContraction {
   template <int kLines, class Values, class Few, class Beside, class InLanes>
   IN_SET void go_down(int64_t turns, const Few& few, const Beside& beside, const InLanes& step,
                       Total* totals) const {
-    for (int cell = 0; cell < kLines * kBeside; ++cell) totals[cell] = start_;
-    fold_tile<N, Values>({0, turns}, few, beside, step, Everywhere(), totals,
+    fold_tile<N, Values>({0, turns}, few, beside, step, Everywhere(), start_, totals,
                          std::make_integer_sequence<int, kLines * kBeside>(),
                          std::make_integer_sequence<int, kBeside>());
   }

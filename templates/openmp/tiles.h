@@ -74,15 +74,15 @@ constexpr bool kAlongRows = false;
 template <class Left>
 constexpr bool kAlongRows<AlongRows<Left>> = true;
 
-// Folds into a tile, which stays in registers meanwhile, what is found at each of these positions of the
-// depth: those of N lanes after each other, as left factors lie.
+// A tile, which begins with `start` and stays in registers while it folds what is found at each of these
+// positions of the depth: those of N lanes after each other, as left factors lie.
 template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept, int... kCell,
           int... kVector>
 __attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Step step, Kept kept,
-                                         Total* tile, std::integer_sequence<int, kCell...>,
+                                         const Total& start, Total* tile, std::integer_sequence<int, kCell...>,
                                          std::integer_sequence<int, kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
-  Total totals[] = {tile[kCell]...};
+  Total totals[] = {(void(kCell), start)...};
   for (int64_t first = depth.first; first < depth.end; first += N) {
     if (!kept.any(first)) continue;
     const bool all = kept.all(first);
@@ -100,8 +100,8 @@ __attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Ste
 }
 template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept>
 inline void fold_tile(Span depth, const Left& left, const Right& right, const Step& step, const Kept& kept,
-                      Total* tile) {
-  fold_tile<N, Columns>(depth, left, right, step, kept, tile,
+                      const Total& start, Total* tile) {
+  fold_tile<N, Columns>(depth, left, right, step, kept, start, tile,
                         std::make_integer_sequence<int, 2 * kTileRows>(),
                         std::make_integer_sequence<int, 2>());
 }
