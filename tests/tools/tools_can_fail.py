@@ -20,6 +20,7 @@ GOOD = {
 }
 FAULTS = [  # check, file, its text, what the check must say
     ("format.py", "generator/spec/a.cpp", "int   a;\n", "generator/spec/a.cpp"),
+    ("definitions.py", "generator/spec/a.h", "namespace kgen {\nstruct Plan {\n};\n}\n", "kgen::Plan is defined in generator/plan/plan.h and in generator/spec/a.h"),
     ("layers.py", "generator/spec/a.cpp", '#include "body/b.h"\n', "body comes after spec"),
     ("layers.py", "generator/spec/a.cpp", "#include <clang/AST/AST.h>\n", "only body and emit"),
     ("layers.py", "generator/spec/a.cpp", '#include "a.h"\n', "not a path from generator/"),

@@ -312,6 +312,8 @@ PlanNode::Packs packs_along(const Plan &plan, const PlanNode &loop, const Phase:
 }
 
 int positions_together(const Plan &plan, const PlanNode &loop) {
+  if (loop.kind != PlanNode::Kind::loop) // steps go along no axis
+    return 1;
   const Axis &axis = plan.kernel.axes[loop.axis];
   const LaneAnalysis lanes(plan);
   const bool simple = is_plain(plan, lanes, loop) && is_simple(plan, loop.body, loop, [&](VarId var) {

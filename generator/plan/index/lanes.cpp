@@ -237,7 +237,7 @@ bool LaneAnalysis::held_back(ExprId id, AxisId lane, Nearest &found) const {
 }
 
 bool LaneAnalysis::guarded(const Expr &e, AxisId lane) const {
-  if (e.safe)
+  if (e.safe || lane == kNone)
     return false;
   const Var &var = kernel_.vars[e.ref];
   for (const Coordinate &c : e.coords)

@@ -16,9 +16,10 @@ namespace {
 // Outputs that nothing reads, element by element or in whole records.
 void find_streamed(const Plan &plan, const LaneAnalysis &analysis, const std::map<VarId, int> &uses, PlanNode &loop) {
   const auto is_written_only = [&](const PlanNode &n, int64_t times) {
+    if (n.kind != PlanNode::Kind::assign)
+      return false;
     const Var &var = plan.kernel.vars[n.target];
-    return n.kind == PlanNode::Kind::assign && var.kind == Var::Kind::output && var.type != Type::boolean &&
-           uses.at(n.target) == times;
+    return var.kind == Var::Kind::output && var.type != Type::boolean && uses.at(n.target) == times;
   };
   for (PlanNode &n : loop.body)
     n.streamed = n.coords.empty() && is_written_only(n, 1) &&

@@ -4,7 +4,7 @@
 
 namespace kgen {
 
-int Atoms::number_of(const Atom &atom) {
+int Atoms::number_of(const ValueAtom &atom) {
   const auto [found, fresh] = numbers_.emplace(atom, static_cast<int>(list_.size()));
   if (fresh)
     list_.push_back(atom);
@@ -38,12 +38,12 @@ bool AtomBits::contains(int number) const {
   return word < words_.size() && (words_[word] >> number % 64 & 1) != 0;
 }
 
-void Made::add(int number) {
+void MadeOf::add(int number) {
   surely.add(number);
   possibly.add(number);
 }
 
-void Made::add(const Made &other) {
+void MadeOf::add(const MadeOf &other) {
   surely.add(other.surely);
   possibly.add(other.possibly);
 }

@@ -9,7 +9,7 @@
 namespace kgen {
 
 // Each has a number.
-struct Atom {
+struct ValueAtom {
   enum class Kind {
     nothing,    // was never written
     unfinished, // read while a loop around goes on that still changes it, or other elements of it
@@ -23,18 +23,18 @@ struct Atom {
   Kind kind;
   int id = 0;
   uint64_t detail = 0;
-  auto operator<=>(const Atom &) const = default;
+  auto operator<=>(const ValueAtom &) const = default;
 };
 
 class Atoms {
 public:
-  int number_of(const Atom &atom);
-  const Atom &of(int number) const { return list_[number]; }
+  int number_of(const ValueAtom &atom);
+  const ValueAtom &of(int number) const { return list_[number]; }
   size_t count() const { return list_.size(); }
 
 private:
-  std::map<Atom, int> numbers_;
-  std::vector<Atom> list_;
+  std::map<ValueAtom, int> numbers_;
+  std::vector<ValueAtom> list_;
 };
 
 class AtomBits {
@@ -50,12 +50,12 @@ private:
 };
 
 // What a value is made of.
-struct Made {
+struct MadeOf {
   AtomBits surely, possibly;
 
   void add(int number);
-  void add(const Made &other);
-  bool operator==(const Made &) const = default;
+  void add(const MadeOf &other);
+  bool operator==(const MadeOf &) const = default;
 };
 
 } // namespace kgen

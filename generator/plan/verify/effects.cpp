@@ -19,7 +19,7 @@ constexpr int kMostDepth = 5;  // of such loops inside each other
 
 // The number of each loop around the statement at hand is a bit.
 struct State {
-  Made made;
+  MadeOf made;
   uint64_t growing = 0;   // loops around that go on to change it, while it was started before them
   uint64_t written = 0;   // loops in whose current round it was written
   uint64_t elsewhere = 0; // or read at other positions than the one at hand
@@ -33,12 +33,13 @@ class Walk {
 public:
   Walk(const Kernel &kernel, AxisSet shares, const Answers &answers, Values &values, Atoms &atoms, bool in_loops)
       : kernel_(kernel), shares_(shares), answers_(answers), values_(values), atoms_(atoms), in_loops_(in_loops),
-        nothing_(atoms.number_of({Atom::Kind::nothing})), unfinished_(atoms.number_of({Atom::Kind::unfinished})) {
+        nothing_(atoms.number_of({ValueAtom::Kind::nothing})),
+        unfinished_(atoms.number_of({ValueAtom::Kind::unfinished})) {
     states_.resize(kernel.vars.size());
     for (VarId v = 0; v < static_cast<VarId>(kernel.vars.size()); ++v) {
       const Var &var = kernel.vars[v];
       const bool held = var.kind == Var::Kind::input || var.kind == Var::Kind::output;
-      const int what = held ? atoms.number_of({Atom::Kind::initial, memory_of(kernel, v)}) : nothing_;
+      const int what = held ? atoms.number_of({ValueAtom::Kind::initial, memory_of(kernel, v)}) : nothing_;
       states_[v].made.add(what);
     }
   }
@@ -48,8 +49,8 @@ public:
       statement(node);
   }
 
-  std::vector<Made> result() const {
-    std::vector<Made> out;
+  std::vector<MadeOf> result() const {
+    std::vector<MadeOf> out;
     for (const State &state : states_)
       out.push_back(state.made);
     return out;
@@ -60,7 +61,7 @@ private:
 
   // ---- values -------------------------------------------------------------------------------------------------------
 
-  void add(ExprId id, Made &to, VarId own = kNone) {
+  void add(ExprId id, MadeOf &to, VarId own = kNone) {
     if (id == kNone)
       return;
     const Parts &parts = values_.of(id);
@@ -70,7 +71,7 @@ private:
       add_read(read, to, own);
   }
 
-  void add_read(const Read &read, Made &to, VarId own) {
+  void add_read(const Read &read, MadeOf &to, VarId own) {
     if (states_[read.memory].unread) {
       save(read.memory);
       states_[read.memory].unread = false;
@@ -139,7 +140,7 @@ private:
   void start(VarId var) {
     if (var == kNone)
       return;
-    Made value;
+    MadeOf value;
     if (states_[var].unread)
       value.possibly.add(unfinished_);
     write(var, std::move(value), true);
@@ -148,11 +149,11 @@ private:
   }
 
   // What a statement under conditions writes depends on them.
-  void write(VarId var, Made value, bool whole) {
+  void write(VarId var, MadeOf value, bool whole) {
     const VarId memory = memory_of(kernel_, var);
     save(memory);
     State &state = states_[memory];
-    for (const Made &condition : conditions_) {
+    for (const MadeOf &condition : conditions_) {
       value.add(condition);
     }
     uint64_t other_rounds = 0;
@@ -177,7 +178,7 @@ private:
     const VarId memory = memory_of(kernel_, node.target);
     const uint64_t growing = states_[memory].growing, started = states_[memory].started;
     bool continues = false; // what is there already
-    Made value;
+    MadeOf value;
     for (ExprId id : expressions_of(node)) {
       add(id, value, memory);
       for (const Read &read : values_.of(id).reads)
@@ -194,7 +195,7 @@ private:
     }
   }
 
-  void grow(VarId var, Made value) {
+  void grow(VarId var, MadeOf value) {
     if (var == kNone)
       return;
     write(var, std::move(value), false);
@@ -205,7 +206,7 @@ private:
   }
 
   void fold(const PlanNode &node) {
-    Made value;
+    MadeOf value;
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
     add_step(node, false, value);
@@ -238,15 +239,16 @@ private:
 
   // Which of several statements, and behind which: their order counts. Not where nothing is left of those before, which
   // another variable may then hold.
-  void add_step(const PlanNode &node, bool replaces, Made &to) {
+  void add_step(const PlanNode &node, bool replaces, MadeOf &to) {
     if (node.origin == kNone)
       return;
     const bool assigns = node.kind == PlanNode::Kind::assign && !node.scatter_add; // additions come in any order
     const std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
     if (!assigns || replaces || last.empty())
-      return to.add(atoms_.number_of({assigns ? Atom::Kind::step : Atom::Kind::fold, node.origin}));
+      return to.add(atoms_.number_of({assigns ? ValueAtom::Kind::step : ValueAtom::Kind::fold, node.origin}));
     for (int before : last) {
-      const int atom = atoms_.number_of({Atom::Kind::step, node.origin, static_cast<uint64_t>(before - kAdditions)});
+      const int atom =
+          atoms_.number_of({ValueAtom::Kind::step, node.origin, static_cast<uint64_t>(before - kAdditions)});
       to.possibly.add(atom);
       if (last.size() == 1)
         to.surely.add(atom);
@@ -264,7 +266,7 @@ private:
   }
 
   void scan(const PlanNode &node) {
-    Made value;
+    MadeOf value;
     for (ExprId id : expressions_of(node))
       add(id, value, node.target);
     add_step(node, false, value);
@@ -279,11 +281,11 @@ private:
   // ---- what has statements inside -----------------------------------------------------------------------------------
 
   void loop(const PlanNode &node) {
-    Made bounds;
+    MadeOf bounds;
     add(node.end, bounds);
     add(node.entry, bounds);
     if (node.table != kNone) {
-      const int atom = atoms_.number_of({Atom::Kind::table, node.table});
+      const int atom = atoms_.number_of({ValueAtom::Kind::table, node.table});
       bounds.add(atom);
     }
     conditions_.push_back(std::move(bounds));
@@ -323,7 +325,7 @@ private:
   // Does it leave other values than it finds?
   bool round(const PlanNode &node) {
     saved_.emplace_back();
-    Made condition;
+    MadeOf condition;
     add(node.condition, condition);
     conditions_.push_back(std::move(condition));
     list(node.body);
@@ -332,7 +334,7 @@ private:
     bool changed = false;
     for (const auto &[var, before] : saved_.back()) {
       states_[var].unread = false; // the last round may leave what no one reads
-      Made &made = states_[var].made;
+      MadeOf &made = states_[var].made;
       if (node.kind == PlanNode::Kind::repeat) // there may be none
         made.surely.keep(before.made.surely);
       made.possibly.add(before.made.possibly);
@@ -359,7 +361,7 @@ private:
       return list(node.body);
     if (const AxisId shares = share_asked_for(node.condition); shares != kNone)
       return answers_.has_several(shares) ? list(node.body) : list(node.otherwise);
-    Made condition;
+    MadeOf condition;
     add(node.condition, condition);
     conditions_.push_back(std::move(condition));
     saved_.emplace_back();
@@ -425,22 +427,22 @@ private:
   std::vector<AxisId> loops_;               // around the statement at hand
   std::vector<std::vector<VarId>> touched_; // in each of them
   std::vector<const PlanNode *> around_;    // the same, as they stand in the plan
-  std::vector<Made> conditions_;
+  std::vector<MadeOf> conditions_;
   std::vector<Saved> saved_;
   int depth_ = 0; // of loops whose rounds are in order
 };
 
 } // namespace
 
-std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, const Answers &answers,
-                             Atoms &atoms) {
+std::vector<MadeOf> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, const Answers &answers,
+                               Atoms &atoms) {
   Values values(kernel, atoms);
   Walk all(kernel, AxisSet(), answers, values, atoms, false);
   all.list(program);
   return all.result();
 }
 
-std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Values &values, Atoms &atoms) {
+std::vector<MadeOf> effects_of(const Plan &plan, const Answers &answers, Values &values, Atoms &atoms) {
   Walk all(plan.kernel, plan.shares, answers, values, atoms, true);
   for (const Phase &phase : plan.phases)
     if (phase.when == kNone || answers.holds(plan.kernel, phase.when) != phase.unless)

@@ -13,8 +13,8 @@
 namespace kgen {
 
 // By variable: what it holds at the end.
-std::vector<Made> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, const Answers &answers,
-                             Atoms &atoms);
-std::vector<Made> effects_of(const Plan &plan, const Answers &answers, Values &values, Atoms &atoms);
+std::vector<MadeOf> effects_of(const Kernel &kernel, const std::vector<PlanNode> &program, const Answers &answers,
+                               Atoms &atoms);
+std::vector<MadeOf> effects_of(const Plan &plan, const Answers &answers, Values &values, Atoms &atoms);
 
 } // namespace kgen

@@ -16,13 +16,13 @@ bool is_lasting(Op op) {
   return is_scalar_op(op) && !is_comparison(op) && others.count(op) == 0;
 }
 
-std::optional<Atom> atom_of(const Expr &e) {
+std::optional<ValueAtom> atom_of(const Expr &e) {
   if (e.op == Op::scalar)
-    return Atom{Atom::Kind::scalar, e.ref};
+    return ValueAtom{ValueAtom::Kind::scalar, e.ref};
   if (e.op == Op::table)
-    return Atom{Atom::Kind::table, e.ref};
+    return ValueAtom{ValueAtom::Kind::table, e.ref};
   if (is_lasting(e.op))
-    return Atom{Atom::Kind::operation, static_cast<int>(e.op)};
+    return ValueAtom{ValueAtom::Kind::operation, static_cast<int>(e.op)};
   return std::nullopt;
 }
 
@@ -39,7 +39,7 @@ Parts Values::find(ExprId id) const {
     const Expr &e = kernel_.expr(at);
     if (e.op == Op::read || e.op == Op::element)
       add_new({memory_of(kernel_, e.ref), aligned_axes(kernel_, e.ref, e.coords)}, parts.reads);
-    else if (const std::optional<Atom> atom = atom_of(e))
+    else if (const std::optional<ValueAtom> atom = atom_of(e))
       parts.fixed.add(atoms_.number_of(*atom));
     return true;
   });

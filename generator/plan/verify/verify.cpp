@@ -11,24 +11,24 @@
 namespace kgen {
 namespace {
 
-std::string name_of(const Kernel &kernel, const Atom &atom) {
+std::string name_of(const Kernel &kernel, const ValueAtom &atom) {
   switch (atom.kind) {
-  case Atom::Kind::nothing:
+  case ValueAtom::Kind::nothing:
     return "what was never written";
-  case Atom::Kind::unfinished:
+  case ValueAtom::Kind::unfinished:
     return "a value that is not finished";
-  case Atom::Kind::initial:
+  case ValueAtom::Kind::initial:
     return "'" + kernel.vars[atom.id].name + "' as it was given";
-  case Atom::Kind::scalar:
+  case ValueAtom::Kind::scalar:
     return "the scalar '" + kernel.scalars[atom.id].name + "'";
-  case Atom::Kind::table:
+  case ValueAtom::Kind::table:
     return "the table '" + kernel.tables[atom.id].name + "'";
-  case Atom::Kind::fold:
+  case ValueAtom::Kind::fold:
     return "fold or scan " + std::to_string(atom.id);
-  case Atom::Kind::step:
+  case ValueAtom::Kind::step:
     return "statement " + std::to_string(atom.id) +
            (atom.detail == 0 ? "" : " behind " + std::to_string(atom.detail - 1));
-  case Atom::Kind::operation:
+  case ValueAtom::Kind::operation:
     return "the operation '" + std::string(op_name(static_cast<Op>(atom.id))) + "'";
   }
   return "";
@@ -41,20 +41,20 @@ PlanVerifier::PlanVerifier(const Kernel &kernel) {
   std::vector<PlanNode> program = lower(own);
   prune(own, program);
   for (const std::set<VarId> &absent : absences(own)) {
-    std::vector<Made> made = effects_of(own, program, answers_without(absent), atoms_);
+    std::vector<MadeOf> made = effects_of(own, program, answers_without(absent), atoms_);
     wanted_.push_back({absent, std::move(made)});
   }
 }
 
-std::string PlanVerifier::compare(const Plan &plan, const std::vector<Made> &found,
-                                  const std::vector<Made> &wanted) const {
+std::string PlanVerifier::compare(const Plan &plan, const std::vector<MadeOf> &found,
+                                  const std::vector<MadeOf> &wanted) const {
   for (VarId v = 0; v < static_cast<VarId>(plan.kernel.vars.size()); ++v) {
     if (plan.kernel.vars[v].kind != Var::Kind::output || found[v] == wanted[v])
       continue;
     const std::string name = "'" + plan.kernel.vars[v].name + "'";
     for (int a = 0; a < static_cast<int>(atoms_.count()); ++a) {
-      const Atom &atom = atoms_.of(a);
-      const bool soft = atom.kind == Atom::Kind::operation || atom.kind == Atom::Kind::fold;
+      const ValueAtom &atom = atoms_.of(a);
+      const bool soft = atom.kind == ValueAtom::Kind::operation || atom.kind == ValueAtom::Kind::fold;
       const bool sure = found[v].surely.contains(a), possible = found[v].possibly.contains(a);
       const bool was_sure = wanted[v].surely.contains(a), was_possible = wanted[v].possibly.contains(a);
       if (was_possible && !possible)

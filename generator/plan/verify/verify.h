@@ -22,9 +22,9 @@ private:
   // Of calls without some optional arguments.
   struct Wanted {
     std::set<VarId> absent;
-    std::vector<Made> made; // by variable
+    std::vector<MadeOf> made; // by variable
   };
-  std::string compare(const Plan &plan, const std::vector<Made> &found, const std::vector<Made> &wanted) const;
+  std::string compare(const Plan &plan, const std::vector<MadeOf> &found, const std::vector<MadeOf> &wanted) const;
 
   uint64_t last_ = 0; // fingerprint of the plan that was checked
   Atoms atoms_;
