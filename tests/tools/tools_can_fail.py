@@ -16,11 +16,12 @@ GOOD = {
     "generator/spec/load.cpp": "#include \"spec/a.h\"\n#include <toml++/toml.h>\n",
     "generator/plan/a.cpp": "int a = 64; // not 63\n",
     "tests/tools/literals.txt": "# why\ngenerator/plan/a.cpp: 64\n",
-    "generator/body/b.cpp": "#include \"spec/a.h\"\n#include <clang/AST/AST.h>\n",
+    "generator/body/b.cpp": "#include \"spec/a.h\"\n#include <clang/AST/AST.h>\nnamespace kgen {\nstruct Plan {};\n} // namespace kgen\n",
 }
 FAULTS = [  # check, file, its text, what the check must say
     ("format.py", "generator/spec/a.cpp", "int   a;\n", "generator/spec/a.cpp"),
-    ("definitions.py", "generator/spec/a.h", "namespace kgen {\nstruct Plan {\n};\n}\n", "kgen::Plan is defined in generator/plan/plan.h and in generator/spec/a.h"),
+    ("definitions.py", "generator/spec/a.cpp", "namespace kgen {\nstruct Plan {\n  int a;\n};\n} // namespace kgen\n",
+     "kgen::Plan is defined in generator/body/b.cpp and in generator/spec/a.cpp"),
     ("layers.py", "generator/spec/a.cpp", '#include "body/b.h"\n', "body comes after spec"),
     ("layers.py", "generator/spec/a.cpp", "#include <clang/AST/AST.h>\n", "only body and emit"),
     ("layers.py", "generator/spec/a.cpp", '#include "a.h"\n', "not a path from generator/"),
