@@ -16,6 +16,7 @@ std::string lower_case(std::string text); // of a name, with an underscore for w
 
 // The last resort, where no wish is left: `sum_x`, `sum_x_two`, `sum_x_three`, ...
 std::string in_words(const std::string &name, int n);
+std::string without_number(const std::string &name); // the name that it has the number of
 
 template <class IsTaken>
 std::optional<std::string> first_free(const std::vector<std::string> &wishes, const IsTaken &is_taken) {
