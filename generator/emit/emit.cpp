@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
 #include <sstream>
 
@@ -182,16 +183,22 @@ std::set<std::string> words_of(const std::string &text) {
 std::string derived_declarations(Printer &printer, const std::string &text, AxisSet known) {
   const Kernel &kernel = printer.kernel;
   std::string out;
-  // Later ones may be needed by earlier ones only the other way round: walk backwards, so that all needs are seen.
-  for (size_t i = kernel.axes.size(); i-- > 0;) {
-    const Axis &axis = kernel.axes[i];
-    const bool argument = std::find(kernel.size_arguments.begin(), kernel.size_arguments.end(),
-                                    static_cast<AxisId>(i)) != kernel.size_arguments.end();
-    if (argument || known.contains(static_cast<AxisId>(i)) || axis.size.is_integer() ||
-        !mentions_word(text + out, c_name(axis.name)))
-      continue;
-    out = "const int64_t " + c_name(axis.name) + " = " + printer.size_text(axis.size) + ";\n" + out;
-  }
+  // What a size is computed from stands before it.
+  const std::function<void(const std::string &)> declare_all = [&](const std::string &needing) {
+    for (size_t i = 0; i < kernel.axes.size(); ++i) {
+      const Axis &axis = kernel.axes[i];
+      const auto id = static_cast<AxisId>(i);
+      const bool argument =
+          std::find(kernel.size_arguments.begin(), kernel.size_arguments.end(), id) != kernel.size_arguments.end();
+      if (argument || known.contains(id) || axis.size.is_integer() || !mentions_word(needing, c_name(axis.name)))
+        continue;
+      known |= AxisSet::of(id);
+      const std::string value = printer.size_text(axis.size);
+      declare_all(value);
+      out += "const int64_t " + c_name(axis.name) + " = " + value + ";\n";
+    }
+  };
+  declare_all(text);
   return out;
 }
 
