@@ -3621,7 +3621,8 @@ constexpr bool kAlongRows<AlongRows<Left>> = true;
 template <int N, class Columns, class Total, class Left, class Right, class Step, class Kept, int... kCell,
           int... kVector>
 __attribute__((noinline)) void fold_tile(Span depth, Left left, Right right, Step step, Kept kept,
-                                         const Total& start, Total* tile, std::integer_sequence<int, kCell...>,
+                                         const Total& start, Total* tile,
+                                         std::integer_sequence<int, kCell...>,
                                          std::integer_sequence<int, kVector...>) {
   constexpr int kVectors = sizeof...(kVector);
   Total totals[] = {(void(kCell), start)...};
