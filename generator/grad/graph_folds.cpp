@@ -258,7 +258,6 @@ NodeId Graph::last_of_scan(NodeId base, AxisId along, NodeId place) {
   return fold(monoid, n.args[0], AxisSet::of(along), kNoNode, n.type);
 }
 
-// Other places of other places are one access.
 // Is it an element of an array as it lies there, or one that each type has?
 bool Graph::is_element(NodeId id) const {
   const Node &n = node(id);
@@ -288,6 +287,7 @@ bool Graph::asks_for_computed_extreme(NodeId id) const {
   return n.kind == Kind::op && n.op == Op::eq && (is_computed_extreme(n.args[0]) || is_computed_extreme(n.args[1]));
 }
 
+// Other places of other places are one access.
 NodeId Graph::at(NodeId base, const std::vector<std::pair<AxisId, NodeId>> &places) {
   Node n;
   n.kind = Kind::at;

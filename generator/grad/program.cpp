@@ -304,7 +304,7 @@ private:
 
   // The name that it has in the forward kernel, or that it was given; else its role.
   std::string name_for(NodeId id) {
-    const std::string role = role_of(id);
+    const auto [role, is_next] = role_of(id);
     std::vector<std::string> wishes = {role};
     if (const auto name = trace_.names.find(id); name != trace_.names.end())
       wishes.insert(wishes.begin(), name->second);
@@ -312,8 +312,6 @@ private:
       wishes.insert(wishes.begin(), naming_.prefix + trace_.names.at(of->second));
     else if (const auto given = naming_.given.find(id); given != naming_.given.end())
       wishes.insert(wishes.begin(), given->second);
-    const std::vector<NodeId> &args = graph_.node(id).args;
-    const bool is_next = !args.empty() && without_number(operand(args[0])).starts_with(role);
     for (const std::string &more : {along(id), operand_beside(id)})
       if (!more.empty() && !is_next)
         wishes.push_back(name_of_parts(role, more));
@@ -369,17 +367,18 @@ private:
     return at == std::string::npos ? "" : of.substr(0, at + 1 + word.size());
   }
 
-  std::string role_of(NodeId id) const {
+  // And whether it is the next one of that role.
+  std::pair<std::string, bool> role_of(NodeId id) const {
     const Node &n = graph_.node(id);
     if (n.kind == Kind::at && is_slice(n) && graph_.node(n.args[1]).integer >= 0)
-      return operand(n.args[0]) + "_" + std::to_string(graph_.node(n.args[1]).integer);
+      return {operand(n.args[0]) + "_" + std::to_string(graph_.node(n.args[1]).integer), false};
     const bool counts = n.kind == Kind::fold && n.monoid == Monoid::sum && graph_.node(n.args[0]).type == Type::boolean;
     const auto [word, first] = counts ? std::pair(std::string("count"), true) : word_of(n);
     const std::string of = n.kind == Kind::fold ? description(n.args[0]) : n.args.empty() ? "" : operand(n.args[0]);
     if (const std::string base = repeated(of, word, first); !base.empty())
-      return base;
+      return {base, true};
     const std::string name = first ? name_of_parts(word, of) : name_of_parts(of, word);
-    return name.size() <= kLongestName ? name : word;
+    return {name.size() <= kLongestName ? name : word, false};
   }
 
   // Lines are broken where an operator stands outside of most brackets.

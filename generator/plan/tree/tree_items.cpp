@@ -172,10 +172,8 @@ bool Meeting::serves_another_output(const TreeItem &item) const {
 
 // Where all only set something: would it or one of them go crosswise through what it fills, with nothing won by it?
 bool Meeting::turns_for_nothing(const TreeItem &item, AxisId axis) const {
-  const auto turned = [&](const TreeItem *one) { return fills_crosswise(kernel_, *one, axis); };
   const auto meets = [&](const TreeItem *member) { return have_much_in_common(kernel_, item, *member); };
-  return all_set_ && only_sets(item) && fills_ &&
-         (turned(&item) || std::any_of(members_.begin(), members_.end(), turned)) &&
+  return all_set_ && fills_ && only_sets(item) && (crosswise_ || fills_crosswise(kernel_, item, axis)) &&
          std::none_of(members_.begin(), members_.end(), meets);
 }
 
@@ -190,6 +188,7 @@ bool Meeting::keeps_out(const TreeItem &item, AxisId axis) const {
 void Meeting::add(const TreeItem &item, AxisId axis) {
   members_.push_back(&item);
   fills_ = fills_ || fills_output(kernel_, item);
+  crosswise_ = crosswise_ || fills_crosswise(kernel_, item, axis);
   all_set_ = all_set_ && only_sets(item);
   served_.insert(served_alone(item));
   has_fold_ = has_fold_ || has_fold(item);

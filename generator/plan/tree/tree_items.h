@@ -63,8 +63,9 @@ private:
   std::set<VarId> scanned_;          // what comes of scans
   std::set<std::set<VarId>> served_; // outputs of the members; none: what others may need
   std::vector<const TreeItem *> members_;
-  bool all_set_ = true; // and do nothing else
-  bool fills_ = false;  // an output
+  bool all_set_ = true;    // and do nothing else
+  bool fills_ = false;     // an output
+  bool crosswise_ = false; // and not as it lies
 };
 
 } // namespace kgen
