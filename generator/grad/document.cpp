@@ -342,26 +342,35 @@ std::string used_functions(const Spec &spec, const Document &document) {
   return rest.empty() ? "" : std::string(rest) + "\n";
 }
 
+// The functions that a name in the body may mean: what a parameter chooses from, or itself.
+std::vector<std::string> meanings(const Spec &spec, const std::string &name) {
+  const auto param = std::ranges::find(spec.params, name, &Param::name);
+  if (param == spec.params.end())
+    return {name};
+  std::vector<std::string> out;
+  for (const ParamValue &value : param->choices)
+    if (const auto *function = std::get_if<std::string>(&value))
+      out.push_back(*function);
+  return out;
+}
+
 } // namespace
 
 bool add_functions(const Spec &spec, bool functions_from_stay, Document &document, Diagnostics &diags) {
   const std::string own = spec.functions.given() ? std::string(trim(spec.functions.text)) + "\n" : "";
-  for (const Param &param : spec.params) {
-    if (document.params.count(param.name) == 0)
-      continue;
-    if (document.functions.empty())
-      document.functions = own;
-    const auto called = document.derivatives.find(param.name);
-    for (const ParamValue &value : param.choices) {
-      const auto *name = std::get_if<std::string>(&value);
-      if (name == nullptr || called == document.derivatives.end())
-        continue;
-      const std::optional<std::string> text = derivative_functions(spec, *name, called->second, diags);
+  const std::set<std::string> with_derivatives = functions_with_derivatives(spec);
+  if (std::ranges::any_of(document.params, [&](const std::string &name) {
+        return with_derivatives.contains(name) ||
+               std::ranges::find(spec.params, name, &Param::name) != spec.params.end();
+      }))
+    document.functions = own;
+  for (const auto &[name, called] : document.derivatives)
+    for (const std::string &function : meanings(spec, name)) {
+      const std::optional<std::string> text = derivative_functions(spec, function, called, diags);
       if (!text)
         return false;
       document.functions += (document.functions.empty() || text->empty() ? "" : "\n") + *text;
     }
-  }
   if (functions_from_stay && !own.empty() && document.functions == own)
     document.functions_from = spec.functions_from;
   else

@@ -79,7 +79,8 @@ std::optional<Kernel> kernel_of(const Spec &spec, const std::string &function,
   const std::optional<std::vector<body::Body>> bodies = body::parse_body(alone, variants, diags);
   if (!bodies)
     return std::nullopt;
-  const KeptNames kept{library_rows()};
+  KeptNames kept{library_rows(), functions_with_derivatives(spec)};
+  kept.own.erase(function);
   return build_kernel(alone, variants[0], bodies->front(), diags, &kept);
 }
 
@@ -92,6 +93,7 @@ std::optional<std::string> derivative_function(const Spec &spec, const Kernel &k
   Trace forward = trace(kernel, {}, graph, {}, trouble);
   ReverseOptions options;
   options.wanted = {parameters[by]};
+  options.kept_functions = functions_with_derivatives(spec);
   const Seed one{static_cast<VarId>(parameters.size()), {kNoNode, graph.number(1)}};
   Gradients gradients;
   if (!trouble)
@@ -120,6 +122,18 @@ std::optional<std::string> derivative_function(const Spec &spec, const Kernel &k
 }
 
 } // namespace
+
+std::set<std::string> functions_with_derivatives(const Spec &spec) {
+  std::set<std::string> out;
+  if (!spec.functions.given())
+    return out;
+  const std::vector<body::Definition> definitions = body::definitions_in(spec.functions.text);
+  for (const body::Definition &derivative : definitions)
+    for (const body::Definition &f : definitions)
+      if (derivative.name == f.name + "_derivative" || derivative.name.starts_with(f.name + "_derivative_"))
+        out.insert(f.name);
+  return out;
+}
 
 std::optional<std::string> derivative_functions(const Spec &spec, const std::string &function,
                                                 const CalledDerivatives &called, Diagnostics &diags) {

@@ -226,7 +226,7 @@ private:
   }
 
   std::optional<Kernel> kernel_of(Variant variant, const body::Body &body) {
-    const KeptNames kept{library_rows()};
+    const KeptNames kept{library_rows(), functions_with_derivatives(spec_)};
     variant.axes.clear();
     std::optional<Kernel> kernel = build_kernel(without_sizes(flat_), variant, body, diags_, &kept);
     if (!kernel)
@@ -309,6 +309,7 @@ private:
     const Trace forward = trace(*kernel, dims, graph, exact_outputs_, trouble);
     ReverseOptions options;
     options.additions = !options_.deterministic;
+    options.kept_functions = functions_with_derivatives(spec_);
     for (const Param &param : spec_.params)
       options.kept_functions.insert(param.name);
     std::vector<std::string> wanted = this->wanted(variant);

@@ -42,11 +42,15 @@ private:
     return out;
   }
 
-  // A value that is made of so much that it is better read at the other places than written anew for them.
+  // A number, or a condition, that is made of so many such that it is better read at the other places than written anew
+  // for them.
   bool is_much(NodeId id) const {
     constexpr size_t kMost = 6;
     const Node &whole = graph_.node(id);
-    if (!is_floating(whole.type) || whole.in_loop)
+    const auto is_such = [&](const Node &n) {
+      return whole.type == Type::boolean ? n.type == Type::boolean : is_floating(n.type);
+    };
+    if ((whole.type != Type::boolean && !is_floating(whole.type)) || whole.in_loop)
       return false;
     std::set<NodeId> seen;
     std::vector<NodeId> waiting = {id};
@@ -54,7 +58,7 @@ private:
       const NodeId at = waiting.back();
       waiting.pop_back();
       const Node &n = graph_.node(at);
-      const bool computed = is_floating(n.type) && n.kind != Kind::operand && !(graph_.axes(at) & asked_).empty();
+      const bool computed = is_such(n) && n.kind != Kind::operand && !(graph_.axes(at) & asked_).empty();
       if (computed && seen.insert(at).second)
         waiting.insert(waiting.end(), n.args.begin(), n.args.end());
     }

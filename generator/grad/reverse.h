@@ -51,7 +51,7 @@ struct Gradients {
 struct ReverseOptions {
   bool additions = true; // gathers give additions at computed places; else sums over all lanes
   std::set<std::string> wanted;
-  std::set<std::string> kept_functions; // which parameters choose
+  std::set<std::string> kept_functions; // which parameters choose, or whose derivatives are given
 };
 
 Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,

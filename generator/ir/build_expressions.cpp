@@ -121,8 +121,10 @@ bool Lowering::is_kept_call(const body::Expr &e) const {
   const auto is_choice = [&](const Param &param) { return param.name == e.param && param.choices.size() > 1; };
   const bool chosen = std::any_of(build_.spec.params.begin(), build_.spec.params.end(), is_choice) ||
                       !derivative_of_choice(build_.spec, build_.variant, e).empty();
-  const bool of_library = e.kind == Kind::call && build_.body.functions[e.function].from_library;
-  return chosen || (of_library && build_.kept->functions.count(build_.body.functions[e.function].name) != 0);
+  if (chosen || e.kind != Kind::call)
+    return chosen;
+  const body::Function &function = build_.body.functions[e.function];
+  return (function.from_library ? build_.kept->of_library : build_.kept->own).contains(function.name);
 }
 
 // With the arguments that are written: choices may have values for others, each its own.
@@ -131,10 +133,11 @@ ExprId Lowering::kept_call(const body::Expr &e) {
   for (size_t i = 0; i < (e.kind == Kind::call ? e.given : e.args.size()); ++i)
     args.push_back(value(e.args[i]));
   std::string name = derivative_of_choice(build_.spec, build_.variant, e);
-  if (name.empty())
-    name = e.kind == Kind::call && build_.body.functions[e.function].from_library && e.param.empty()
-               ? build_.body.functions[e.function].name
-               : e.param;
+  if (name.empty()) {
+    const auto &params = build_.spec.params;
+    const bool by_param = std::ranges::find(params, e.param, &Param::name) != params.end();
+    name = by_param ? e.param : build_.body.functions[e.function].name;
+  }
   auto &names = kernel_.named_functions;
   const auto known = std::find(names.begin(), names.end(), name);
   const int ref = static_cast<int>(known - names.begin());

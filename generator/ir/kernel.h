@@ -347,9 +347,9 @@ Op negated(Op op);        // of a comparison: !(a < b) is a >= b, but for NaN
 AxisSet axes_asked(const Kernel &kernel, const Expr &inside);
 
 // What stays a name in a kernel from which a text is made again, as the gradient is: parameters that are numbers, which
-// become scalars; calls of functions that a list of choices names; and calls of these functions of the library.
+// become scalars; calls of functions that a list of choices names; and calls of these functions.
 struct KeptNames {
-  std::set<std::string> functions;
+  std::set<std::string> of_library, own; // own: of the spec
 };
 
 // Spec + Body -> Kernel. Finds types, axes (the fixpoint), inlines calls, applies the batch. Refuses what the language

@@ -11,6 +11,11 @@ REAL_ROWS = {"softmax({x}, {row})": True, "log_softmax({x}, {row})": True, "logs
              "max({x}, {row})": False, "sum(exp({x} - max({x}, {row})), {row})": False}
 EXACT_ROWS = {"{x} - max({x}, {row})": True, "sum({x} - min({x}, {row}), {row})": False, "max({x}, {row})": False,
               "cumsum({x}, {row})": True, "max({x}, {row}) - min({x}, {row})": False}
+# Two outputs: a number of a row, and what is added up with it along the same row; the second one may go by a local.
+REAL_PAIRS = [("max({x}, {row})", "sum(exp({x} - {first}), {row})"),
+              ("mean({x}, {row})", "sum(({x} - {first}) * ({x} - {first}), {row})"),
+              ("max({x}, {row})", "sum({x} * exp({x} - {first}), {row})")]
+EXACT_PAIRS = [("max({x}, {row})", "sum({first} - {x}, {row})"), ("sum({x}, {row})", "max({x} + {first}, {row})")]
 ELEMENTS = ["{x}", "{x}", "max({x}, 0)", "abs({x})"]
 FOLDS = {"sum({e}, {over})": SUMS, "max({e}, {over})": SUMS, "min({e}, {over})": SUMS,
          "sum(int64_t({e} > 1), {over})": COUNTS}
@@ -26,7 +31,14 @@ def totals(frame):
     row = r.choice(axes[-1:] * 4 + axes)
     statements = [row_of(frame, x.name, axes, row) for _ in range(r.choice([1, 1, 2, 3]))]
     statements += [total_of(frame, x.name, axes) for _ in range(r.choice([1, 1, 2, 3]))]
+    if r.random() < 0.4:
+        pair = pair_of(frame, x.name, axes, row)
+        statements = statements[:1]
+    else:
+        pair = []
     r.shuffle(statements)
+    at = r.randrange(len(statements) + 1)
+    statements[at:at] = pair
     if r.random() < 0.1:
         frame.use("totals under a condition on sizes")
         for v in statements:
@@ -43,6 +55,16 @@ def row_of(frame, x, axes, row):
     text = frame.rng.choice(sorted(rows))
     kept = axes if rows[text] else [a for a in axes if a != row]
     return frame.output(kept, SUMS, plain=True).name, text.format(x=x, row=row)
+
+
+def pair_of(frame, x, axes, row):
+    """Statements that stay in their order: the second one reads the first, which another may have read before it."""
+    frame.use("a total that the next fold reads")
+    r = frame.rng
+    first, second = r.choice(REAL_PAIRS if frame.body.real else EXACT_PAIRS)
+    kept = [a for a in axes if a != row]
+    one, other = (frame.output(kept, SUMS, plain=True).name for _ in range(2))
+    return [(one, first.format(x=x, row=row)), (other, second.format(x=x, row=row, first=one))]
 
 
 def total_of(frame, x, axes):

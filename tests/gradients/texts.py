@@ -12,6 +12,11 @@ KGEN = str(Path(sys.argv[1]).resolve())
 WORD = sys.argv[2] if len(sys.argv) > 2 else ""
 
 ROW = 'inputs.x = "f64[N]"\noutputs.y = "f64[N]"\n'
+STE = """functions = '''
+real ste(real v) { return round(v); }
+real ste_derivative(real v) { return 1; }
+'''
+"""
 # name: what comes before the body, the body, the exit code, what is said and what not (regular expressions)
 CASES = {
     "a choice with an argument of its own is called as it was": (
@@ -22,6 +27,16 @@ CASES = {
         "real half_of(real v) { return v / 2; }\nreal wave(real v) { return sin(v) * half_of(v); }\n'''\n"
         'params.act = ["wave", "tanh"]\n' + ROW, "y = act(x) * x;", 0,
         [r"// Called by a choice.\nreal half_of", "real wave_derivative"], ["unused", "Not called"]),
+    "a derivative that is written counts where its function is called": (
+        STE + ROW, "y = ste(x);", 0, [r"d_x = d_y \* derivative\(ste, x\);", r"real ste_derivative\(real v\)"],
+        ["real ste\\(", "params"]),
+    "and where a parameter has one choice": (
+        STE + 'params.q = "ste"\n' + ROW, "y = q(x) * x;", 0,
+        [r"derivative\(q, x\)", r'params\.q = "ste"', r"real ste\(real v\)"], []),
+    "and by one of several arguments, beside one that is made": (
+        "functions = '''\nreal gate(real a, real b) { return a * round(b); }\nreal gate_derivative_1(real a, real b) { return a; }\n"
+        "'''\n" + ROW + 'inputs.w = "f64[N]"\n', "y = gate(x, w);", 0,
+        [r"derivative\(gate, 0, x, w\)", r"derivative\(gate, 1, x, w\)", r"real gate_derivative_0\(real a, real b\)"], []),
     "a loop of too many rounds is refused where it stands": (
         ROW, "real v = x;\nfor (int i = 0; i < 5000; ++i) v = sin(v) + x;\ny = v;", 2,
         [r"k.toml:6:1\n", "give it a constant bound of at most 4096 rounds"], []),

@@ -17,8 +17,9 @@ void number_statements(const Kernel &kernel, std::vector<PlanNode> &program) {
   for (PlanNode &root : program)
     for_each_node(root, [&](PlanNode &node) {
       const bool adds = node.kind == PlanNode::Kind::fold_step || node.kind == PlanNode::Kind::scan_step;
-      const bool lasts = node.kind == PlanNode::Kind::assign &&
-                         (assignments[node.target] > 1 || kernel.vars[node.target].kind == Var::Kind::output);
+      const bool is_alone = assignments[node.target] <= 1 && node.coords.empty() && node.indices.empty();
+      const bool is_kept = kernel.vars[node.target].kind == Var::Kind::output && !is_alone;
+      const bool lasts = node.kind == PlanNode::Kind::assign && (assignments[node.target] > 1 || is_kept);
       if (adds || lasts)
         node.origin = next++;
     });

@@ -1,5 +1,6 @@
 // Only what the loop's first statement with it surely reads is loaded there: an arm of a choice may be kept from
-// reading what does not exist. What is the same for all lanes is there, whoever reads it.
+// reading what does not exist. What is the same for all lanes is there, whoever reads it. What is only moved is
+// read where it goes: halves that become numbers would lose bits.
 #include "plan/tidy/repeats.h"
 
 #include <algorithm>
@@ -63,12 +64,26 @@ public:
   }
 
 private:
+  bool only_moves(const PlanNode &node) const {
+    if (node.kind != PlanNode::Kind::assign || node.scatter_add)
+      return false;
+    const Expr &value = kernel_.expr(node.value);
+    return value.op == Op::read && kernel_.vars[value.ref].type == kernel_.vars[node.target].type;
+  }
+
+  std::vector<ExprId> computed_in(const PlanNode &node) const {
+    std::vector<ExprId> out = expressions_of(node);
+    if (only_moves(node))
+      std::erase(out, node.value);
+    return out;
+  }
+
   // Inputs of which the loop reads one element only, with such a read.
   std::map<VarId, ExprId> shared(const PlanNode &loop, AxisSet open) const {
     std::map<VarId, ExprId> out;
     std::set<VarId> others;
     for_each_node(loop, [&](const PlanNode &node) {
-      for (ExprId root : expressions_of(node))
+      for (ExprId root : computed_in(node))
         walk(kernel_, root, [&](ExprId at) {
           const Expr &e = kernel_.expr(at);
           const bool one = e.op == Op::read && is_there(e) && (open - AxisSet::of(loop.axis)).contains(e.axes);
@@ -89,7 +104,7 @@ private:
     std::map<VarId, std::vector<ExprId>> all;
     std::set<VarId> places;
     for_each_node(loop, [&](const PlanNode &node) {
-      for (ExprId root : expressions_of(node))
+      for (ExprId root : computed_in(node))
         walk(kernel_, root, [&](ExprId at) {
           const Expr &e = kernel_.expr(at);
           if (known_answer(kernel_, at)) // which is printed, without what it compares
@@ -138,7 +153,7 @@ private:
   bool mentions(const PlanNode &node, VarId var) const {
     bool found = false;
     for_each_node(node, [&](const PlanNode &n) {
-      for (ExprId id : expressions_of(n))
+      for (ExprId id : computed_in(n))
         found = found || reads(kernel_, id, var);
     });
     return found;
@@ -179,7 +194,13 @@ private:
   void read_from(VarId own, PlanNode &loop, VarId from, ExprId read) const {
     const ExprId here = make_read(kernel_, own);
     kernel_.exprs[here].bounds = kernel_.expr(read).bounds;
-    replace_reads(kernel_, loop, from, here, true);
+    for_each_node(loop, [&](PlanNode &node) {
+      const ExprId value = node.value;
+      const bool stays = only_moves(node);
+      replace_reads(kernel_, node, from, here, false);
+      if (stays)
+        node.value = value;
+    });
   }
 
   Plan &plan_;
