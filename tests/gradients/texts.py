@@ -29,7 +29,7 @@ CASES = {
         [r"// Called by a choice.\nreal half_of", "real wave_derivative"], ["unused", "Not called"]),
     "a derivative that is written counts where its function is called": (
         STE + ROW, "y = ste(x);", 0, [r"d_x = d_y \* derivative\(ste, x\);", r"real ste_derivative\(real v\)"],
-        ["real ste\\(", "params"]),
+        ["params"]),
     "and where a parameter has one choice": (
         STE + 'params.q = "ste"\n' + ROW, "y = q(x) * x;", 0,
         [r"derivative\(q, x\)", r'params\.q = "ste"', r"real ste\(real v\)"], []),
@@ -95,6 +95,12 @@ CASES = {
     "steps over a grid read locals of their neighbours": (
         ROW, "real a = x;\nfor (int t = 0; t < 8; ++t)\n  a = tanh(at(a, N = N - 1) + a + at(a, N = N + 1));\ny = a;", 0,
         [r"real (d_a\w*) = at\((\w+), N = N - 1\) \+ \2 \+ at\(\2, N = N \+ 1\);"], [r"N [-+] 2"]),
+    "conditions over steps are read at their neighbours": (
+        'inputs.x = "f64[T=6, C]"\ntables.label = { type = "i32[N]", range = "C" }\noutputs.y = "f64[]"\n',
+        "real a = index(N) < 2 ? at(x, T = 0, C = label[N]) : -inf;\n"
+        "for (int t = 1; t < 6; ++t) {\n  real most = max(a, index(N) > 0 ? at(a, N = N - 1) : -inf);\n"
+        "  a = most == -inf ? -inf : most + log(exp(a - most) + exp(at(a, N = N - 1) - most)) + at(x, T = t, C = label[N]);\n}\n"
+        "y = logsumexp(a, N, where(index(N) >= size(N) - 2));", 0, [r"bool holds_\w+ = at\(holds_\w+, N = N \+ 1\);"], [r"N\)? \+ 2"]),
     "what is handed from step to step is added up step by step": (
         'inputs.x = "f64[T=5, N]"\noutputs.y = "f64[T=5, N]"\n',
         "real p = 1;\nreal out[5];\nfor (int t = 0; t < 5; ++t) { p += at(x, T = t) * p; out[t] = p; }\ny = out[index(T)];", 0,
