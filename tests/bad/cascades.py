@@ -70,11 +70,18 @@ def with_mistake_in_body(text):
 
 
 def codes(kgen, folder, name, text):
+    """The errors, without those that a sound body has in its statements since the head is wrong."""
     (folder / name).write_text(text)
     command = [kgen, "generate", folder / name, "-o", folder / "out", "--message-format", "json"]
     done = subprocess.run(command, capture_output=True, text=True)
     said = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
-    return done.returncode, [message["code"] for message in said if message["severity"] == "error"]
+    first = texts_begin(text.split("\n")) + 1
+    errors = [message for message in said if message["severity"] == "error"]
+    return done.returncode, [error["code"] for error in errors if error["line"] < first or of_body(error["code"])]
+
+
+def of_body(code):
+    return code.startswith("KG02")
 
 
 def main():
@@ -94,13 +101,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="kgen_cascades_") as folder:
         for path, what, text in mistakes[:: options.every]:
             code, said = codes(options.kgen.resolve(), pathlib.Path(folder), path.name, text)
-            of_body = [c for c in said if c.startswith("KG02")]
             if code != 2 or all(c.startswith(OF_BODY_AND_SPEC) for c in said) or "KG0101" in said:
                 continue  # it is no mistake, or one that cannot be told without a sound body, or no TOML
             tried += 1
-            if of_body:
+            if any(of_body(c) for c in said):
                 faults += 1
-                print(f"{path.relative_to(ROOT)}, {what}: {of_body} beside {said}")
+                print(f"{path.relative_to(ROOT)}, {what}: an error of the body beside it: {said}")
             _, both = codes(options.kgen.resolve(), pathlib.Path(folder), path.name, with_mistake_in_body(text))
             heard += "KG0210" in both
             if set(said) - set(both):
