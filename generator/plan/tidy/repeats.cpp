@@ -153,7 +153,7 @@ private:
   bool mentions(const PlanNode &node, VarId var) const {
     bool found = false;
     for_each_node(node, [&](const PlanNode &n) {
-      for (ExprId id : computed_in(n))
+      for (ExprId id : expressions_of(n))
         found = found || reads(kernel_, id, var);
     });
     return found;
