@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "plan/index/access.h"
 #include "plan/plan.h"
 #include "plan/tree/tree.h"
 #include "rewrite/canonicalize.h"
@@ -99,6 +100,32 @@ y = d * rsqrt(mean(d * d, N) + 1e-5);
 ''')");
   for (const Storage &s : plan.storage)
     CHECK(s.kind != Storage::Kind::worker);
+}
+
+TEST_CASE("of a recurrence that is written out, what is computed again on a GPU has a bound") {
+  const auto of_step = [](std::string text, int i) {
+    for (const auto &[sign, number] : {std::pair('#', i), std::pair('@', i + 1)})
+      for (size_t at = 0; (at = text.find(sign, at)) != std::string::npos;)
+        text.replace(at, 1, std::to_string(number));
+    return text;
+  };
+  constexpr int kSteps = 8; // with each the copies were some 1.5 times as many
+  std::string body = "real a0 = x;\n";
+  for (int i = 0; i < kSteps; ++i)
+    body += of_step("real b# = at(a#, N = N - 1);\nreal m# = max(a#, b#);\nreal e# = exp(a# - m#);\n"
+                    "real f# = exp(b# - m#);\nreal s# = e# + f#;\nreal a@ = m# + log(s#);\n",
+                    i);
+  body += of_step("real d# = x;\n", kSteps);
+  for (int i = kSteps; i-- > 0;)
+    body += of_step("real u# = d@ * f# / s# * (b# > a# ? 2 : 1);\nreal d# = d@ * e# / s# + at(u#, N = N + 1);\n", i);
+  const Plan plan =
+      plan_of("kernel = \"k\"\ninputs.x = \"f32[N]\"\noutputs.y = \"f32[N]\"\nbody = '''\n" + body + "y = d0;\n'''",
+              TargetKind::cuda);
+  int statements = 0;
+  for (const Phase &phase : plan.phases)
+    for (const PlanNode &root : phase.nodes)
+      for_each_node(root, [&](const PlanNode &) { ++statements; });
+  CHECK(statements < 200);
 }
 
 TEST_CASE("what two later loops need is stored once, not computed and stored for each") {

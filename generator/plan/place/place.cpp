@@ -33,7 +33,8 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
     plan.phases =
         make_phases(plan.kernel, build_tree(plan.kernel, plan.axis_order, program, Fusion::greedy, target), target);
     place_variables(plan);
-  } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program, recomputing)); // makes new variables
+  } while (++rounds < kPlacementRounds && recompute_cheap_locals(plan, program, recomputing) && // makes new variables
+           !recomputing.has_too_many());
   return plan;
 }
 
@@ -42,9 +43,13 @@ Plan place(const Kernel &kernel, const Facts &facts, TargetKind target, Recomput
 Plan place(const Kernel &kernel, const Facts &facts, TargetKind target) {
   Recomputing recomputing;
   Plan plan = place(kernel, facts, target, recomputing);
+  if (recomputing.has_too_many()) {
+    recomputing = {{}, true, {}};
+    plan = place(kernel, facts, target, recomputing);
+  }
   const std::set<VarId> in_vain = computed_again_in_vain(plan, recomputing);
   if (!in_vain.empty()) {
-    recomputing = {in_vain, {}};
+    recomputing = {in_vain, recomputing.only_light, {}};
     plan = place(kernel, facts, target, recomputing);
   }
   merge_copies(plan, recomputing);

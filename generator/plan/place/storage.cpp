@@ -106,6 +106,8 @@ public:
       });
       if (waits)
         continue;
+      if (recomputing_.has_too_many())
+        break;
       if (!definitions_[v].plain)
         fold_ = {*definitions_[v].init, *definitions_[v].step};
       clone(v, program_);
@@ -180,8 +182,8 @@ private:
     if (kernel_.vars[v].kind != Var::Kind::local || d.assignments != 1 || !d.plain || d.read_elsewhere)
       return false;
     // A GPU computes anything faster than memory gives it back, as long as it does so once for each reader.
-    bool stable = is_light(kernel_, d.value) || (plan_.target == TargetKind::cuda && !d.read_often) ||
-                  (serves_one_at_a_time(d) && !d.read_often);
+    const bool is_again = plan_.target == TargetKind::cuda && !recomputing_.only_light;
+    bool stable = is_light(kernel_, d.value) || ((is_again || serves_one_at_a_time(d)) && !d.read_often);
     walk(kernel_, d.value, [&](ExprId at) {
       const Expr &e = kernel_.expr(at);
       if (e.op == Op::read) {

@@ -22,8 +22,15 @@ struct Recomputing {
     VarId var;          // of the kernel
     Storage::Kind kind; // where it would be
   };
+  // Each copy may bring copies of what it is made of, and those others: of a recurrence that is written out they would
+  // be twice as many with each step.
+  bool has_too_many() const { return !only_light && copies.size() > kMost; }
+
   std::set<VarId> stored;         // not to be computed again
+  bool only_light = false;        // what is dear is stored on a GPU as well
   std::map<VarId, Origin> copies; // each with what it is a copy of
+
+  static constexpr size_t kMost = 4096;
 };
 
 // Locals that would need a buffer although they are cheap to compute again: each use gets its own copy of the
