@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <utility>
 
 #include "ir/evaluate.h"
@@ -169,6 +171,17 @@ namespace {
 bool is_plain(double value) { return std::fabs(value) < 1e6 && value * 64 == std::floor(value * 64); }
 } // namespace
 
+// A whole number as it is held: as i64 it has the same value.
+NodeId Graph::before_widening(NodeId id) const {
+  while (node(id).kind == Kind::cast && node(id).type == Type::i64) {
+    const Type held = node(node(id).args[0]).type;
+    if (!is_integer(held) || held == Type::u64)
+      break;
+    id = node(id).args[0];
+  }
+  return id;
+}
+
 // Whole numbers and truth values are computed at once; so is the comparison of two numbers, and what is plain of
 // others.
 NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
@@ -204,6 +217,12 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   }
   if (op == Op::pow && (is_number(args[1], 0) || is_number(args[1], 1))) // Rule "powers": pow(x, 1) is x
     return is_number(args[1], 0) ? number(1) : args[0];
+  if (type == Type::boolean && args.size() == 2)
+    for (int at : {0, 1})
+      if (const Node &bound = node(args[1 - at]); bound.kind == Kind::number && is_integer(bound.type)) {
+        args[at] = before_widening(args[at]);
+        args[1 - at] = integer(bound.integer);
+      }
   if (args.size() == 2 && is_integer(from)) {
     if (const auto known = known_comparison(op, args[0], args[1]))
       return *known;
@@ -220,14 +239,23 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
   return intern(n);
 }
 
+// 0.5 for what 0.7071067811865476 * 0.7071067811865476 rounds to: a number of few digits that is the next one.
+double Graph::without_rounding(double value) {
+  constexpr int kDigits = 15; // as many as every double has
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*g", kDigits, value);
+  const double brief = std::strtod(text, nullptr);
+  return std::nextafter(value, brief) == brief ? brief : value;
+}
+
 void Graph::Factors::multiply(const Factors &by) {
-  number *= by.number;
+  number = without_rounding(number * by.number);
   for (const auto &[factor, power] : by.powers)
     powers[factor] += power;
 }
 
 void Graph::Factors::divide(const Factors &by) {
-  number /= by.number;
+  number = without_rounding(number / by.number);
   for (const auto &[factor, power] : by.powers)
     powers[factor] -= power;
 }
@@ -427,6 +455,7 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
   if (is_zero(otherwise) && ((several && covers(condition, then)) || asks_inside(condition, then)))
     return then;
   // Rule "asked already": what stands in an arm knows the condition.
+  then = where_holds(condition, then);
   if (const Node inner = node(then);
       inner.kind == Kind::choose && (inner.args[0] == condition || says_some(condition, inner.args[0])))
     return choose(condition, inner.args[1], otherwise);
@@ -439,6 +468,21 @@ NodeId Graph::choose(NodeId condition, NodeId then, NodeId otherwise) {
   return intern(n);
 }
 
+// A product whose factors do not ask again. What the forward kernel has computed stays whole: it has a name.
+NodeId Graph::where_holds(NodeId condition, NodeId value) {
+  if (node(value).kind != Kind::product)
+    return value;
+  Factors factors = factors_of(value);
+  const std::map<NodeId, int> powers = factors.powers;
+  for (const auto &[factor, power] : powers)
+    if (const Node n = node(factor);
+        n.kind == Kind::choose && power == 1 && factor >= first_of_gradients_ && asks_all(condition, n.args[0])) {
+      factors.powers.erase(factor);
+      factors.multiply(factors_of(n.args[1]));
+    }
+  return factors.powers == powers ? value : product(std::move(factors));
+}
+
 NodeId Graph::both(NodeId a, NodeId b) {
   if (a == kNoNode || b == kNoNode || a == b)
     return a == kNoNode ? b : a;
@@ -446,12 +490,15 @@ NodeId Graph::both(NodeId a, NodeId b) {
     return node(a).integer != 0 ? b : a;
   if (node(b).kind == Kind::number)
     return node(b).integer != 0 ? a : b;
-  if (node(a).kind == Kind::both && std::find(node(a).args.begin(), node(a).args.end(), b) != node(a).args.end())
+  // Rule "asked already": of c && (e && c) the second c is known.
+  if (asks_all(a, b) || implies_bound(a, b) || says_some(a, b))
     return a;
-  if (implies(b, a) || says_some(b, a))
+  if (const Node second = node(b); second.kind == Kind::both)
+    for (int known : {0, 1})
+      if (asks_all(a, second.args[known]) || implies_bound(a, second.args[known]))
+        return both(a, second.args[1 - known]);
+  if (implies(b, a) || implies_bound(b, a) || says_some(b, a))
     return b;
-  if (says_some(a, b))
-    return a;
   if (const Node first = node(a); first.kind == Kind::both && implies(b, first.args[1]))
     return both(first.args[0], b);
   Node n;
@@ -470,6 +517,23 @@ bool Graph::implies(NodeId a, NodeId b) const {
   const bool excludes = asked.kind == Kind::op && asked.op == (&asked == &y ? Op::ne : Op::eq);
   return x.kind == Kind::op && x.op == Op::eq && excludes && x.args[0] == asked.args[0] && x.args[1] != asked.args[1] &&
          node(x.args[1]).kind == Kind::number && node(asked.args[1]).kind == Kind::number;
+}
+
+// Rule "inside already": index(C) == k says that 0 <= k and k < size(C), too.
+bool Graph::implies_bound(NodeId a, NodeId b) const {
+  const Node &x = node(a), &y = node(b);
+  if (x.kind == Kind::both)
+    return implies_bound(x.args[0], b) || implies_bound(x.args[1], b);
+  if (x.kind != Kind::op || x.op != Op::eq || y.kind != Kind::op)
+    return false;
+  for (int at : {0, 1}) {
+    const Node &index = node(x.args[at]), &bound = node(y.args[1]);
+    if (index.kind != Kind::index || y.args[0] != before_widening(x.args[1 - at]))
+      continue;
+    return (y.op == Op::ge && is_zero(y.args[1])) ||
+           (y.op == Op::lt && bound.kind == Kind::size && bound.axis == index.axis);
+  }
+  return false;
 }
 
 NodeId Graph::either(NodeId a, NodeId b) {

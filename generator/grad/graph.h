@@ -100,6 +100,7 @@ public:
   const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   AxisSet axes(NodeId id) const { return id == kNoNode ? AxisSet() : node(id).axes; }
   size_t size() const { return nodes_.size(); }
+  void end_of_forward() { first_of_gradients_ = static_cast<NodeId>(nodes_.size()); }
   const Axis &axis(AxisId id) const { return axes_[static_cast<size_t>(id)]; }
   bool is_ragged(AxisId axis) const; // or has rows that are
   // Another axis of the same size, for sums over lanes whose own axis is the one that is asked for.
@@ -235,7 +236,11 @@ private:
   void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   NodeId without_logarithm(NodeId exponent, NodeId of);
   bool covers(NodeId condition, NodeId value) const;
+  NodeId before_widening(NodeId id) const;
   bool implies(NodeId a, NodeId b) const;
+  bool implies_bound(NodeId a, NodeId b) const;
+  NodeId where_holds(NodeId condition, NodeId value);
+  static double without_rounding(double value);
   bool asks_inside(NodeId condition, NodeId read);
   bool asks_all(NodeId condition, NodeId other) const;
   NodeId one_of(NodeId a, NodeId b) const;
@@ -274,6 +279,7 @@ private:
   std::vector<Loop> loops_;
   int handed_ = 0;
   std::vector<Node> nodes_;
+  NodeId first_of_gradients_ = 0;
   std::set<NodeId> held_;
   std::map<std::string, NodeId> ids_;
   std::vector<std::pair<Factors, NodeId>> known_;

@@ -582,6 +582,7 @@ private:
 
 Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const std::vector<Seed> &seeds,
                   const ReverseOptions &options, Trouble &trouble) {
+  graph.end_of_forward();
   return Reverse(kernel, graph, trace, options, trouble).run(seeds);
 }
 

@@ -82,6 +82,11 @@ CASES = {
         'inputs.x = "f32[B, C]"\ntables.label = { type = "i32[B]", range = "C" }\noutputs.loss = "f32[]"\n',
         "real l = log_softmax(x, C);\nreal p = at(l, C = label[B]);\nloss = -mean(pow(1 - exp(p), 2) * p, B);", 0,
         [r"d_x = \(index\(C\) == label\[index\(B\)\] \? "], [r"label\[index\(B\)\] (>=|<)"]),
+    "labels that are left out are asked for once": (
+        'inputs.x = "f32[B, C]"\ntables.label = "i32[B]"\noutputs.loss = "f32[]"\n',
+        "real l = log_softmax(x, C);\nauto keep = label[index(B)] >= 0;\nreal nll = keep ? -at(l, C = label[index(B)]) : 0;\n"
+        "loss = sum(nll, B);", 0,
+        [r"d_x = \(index\(C\) == label\[index\(B\)\] \? -d_loss : 0\)\n"], [r"(label\[index\(B\)\] >= 0.*){2}"]),
     "what one lane has is added up without a sum, beside what no lane differs in": (
         'inputs.x = "f32[B, C]"\ntables.label = { type = "i32[B]", range = "C" }\noutputs.loss = "f32[]"\n',
         "real l = log_softmax(x, C);\nloss = -mean(0.9 * at(l, C = label[B]) + 0.1 * mean(l, C), B);", 0,

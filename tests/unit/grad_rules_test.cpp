@@ -288,6 +288,36 @@ TEST_CASE("asked already: an arm knows the condition around it") {
   const NodeId condition = g.compare(Op::eq, g.index(kN), g.integer(0));
   CHECK(g.choose(condition, m.s, g.choose(condition, m.t, m.x)) == g.choose(condition, m.s, m.x));
   CHECK(g.choose(condition, g.choose(condition, m.t, m.x), m.s) == g.choose(condition, m.t, m.s));
+  // So does a factor there, unless the forward kernel has computed it, and what is asked behind it.
+  const NodeId masked = g.choose(condition, m.t, g.number(0)), wanted = g.choose(condition, g.mul(m.t, m.x), m.s);
+  CHECK(g.choose(condition, g.mul(masked, m.x), m.s) == wanted);
+  g.end_of_forward();
+  CHECK(g.choose(condition, g.mul(masked, m.x), m.s) != wanted);
+  const NodeId other = g.compare(Op::lt, g.index(kM), g.integer(5));
+  CHECK(g.both(condition, g.both(other, condition)) == g.both(condition, other));
+  CHECK(g.both(condition, g.both(condition, other)) == g.both(condition, other));
+}
+
+TEST_CASE("inside already: a place that an index is equal to lies in its axis") {
+  Maths m;
+  Graph &g = m.graph;
+  Node table;
+  table.kind = Node::Kind::operand;
+  table.name = "label";
+  table.type = Type::i32;
+  const NodeId label = g.intern(table), is_label = g.compare(Op::eq, g.index(kN), label);
+  CHECK(g.both(is_label, g.compare(Op::ge, label, g.integer(0))) == is_label);
+  CHECK(g.both(g.compare(Op::lt, label, g.size_of(kN)), is_label) == is_label);
+  CHECK(g.both(is_label, g.compare(Op::lt, label, g.size_of(kM))) != is_label);
+  CHECK(g.both(is_label, g.compare(Op::ge, label, g.integer(1))) != is_label);
+}
+
+TEST_CASE("numbers: those that came out one rounding away from a short one are that") {
+  Maths m;
+  const NodeId root = m.graph.number(0.7071067811865476);
+  CHECK(m.text(m.graph.mul(root, m.graph.mul(root, m.x))) == "0.5 * x");
+  CHECK(m.text(m.graph.mul(m.graph.number(0.3989422804014327), m.x)) == "0.3989422804014327 * x");
+  CHECK(m.text(m.graph.div(m.x, m.graph.number(3))) == "x / 3");
 }
 
 TEST_CASE("last of a scan: the last of a running sum is the sum") {

@@ -128,6 +128,45 @@ TEST_CASE("of a recurrence that is written out, what is computed again on a GPU 
   CHECK(statements < 200);
 }
 
+TEST_CASE("a copy whose reader was merged with another one is gone") {
+  const Plan plan = plan_of(R"(kernel = "merged"
+scalars.z = "i32"
+outputs.g = "i32[J]"
+outputs.x = "i64[J]"
+outputs.q = { type = "i64[J]", partial = true }
+outputs.y = "i64[]"
+body = '''
+int v1 = cummax((index(J) - z), J);
+int v2 = sum((z + v1), J);
+g = v1;
+v2 += (~z);
+for (int i4 = 0; i4 < 3; ++i4) {
+  v2 = v2 - (z * v2);
+  x = v2;
+}
+bool v7 = (v1 >= 1);
+int64_t v8 = cumsum_exclusive(int64_t(v7), J);
+if (v7) {
+  at(q, J = v8) = (v8 + index(J));
+}
+x = z;
+y = v2;
+''')");
+  std::set<VarId> assigned, read;
+  for (const Phase &phase : plan.phases)
+    for (const PlanNode &root : phase.nodes) {
+      for_each_node(root, [&](const PlanNode &n) {
+        if (n.kind == PlanNode::Kind::assign && plan.kernel.vars[n.target].kind == Var::Kind::local)
+          assigned.insert(n.target);
+      });
+      for (const Access &a : accesses_of(plan.kernel, root))
+        if (!a.write)
+          read.insert(a.var);
+    }
+  for (VarId var : assigned)
+    CHECK(read.count(var) == 1);
+}
+
 TEST_CASE("what two later loops need is stored once, not computed and stored for each") {
   const Plan plan = plan_of(R"(kernel = "moments"
 inputs.p = "f32[C, N]"
