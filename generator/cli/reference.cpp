@@ -192,15 +192,17 @@ std::string derivatives_page() {
          "`r` is the result. What is not listed has the\nderivative 0; functions of the library go by their bodies, "
          "but "
          "for those in the second table.\n\n| operation | by | is |\n|---|---|---|\n";
-  for (const grad::DerivativeRow &row : grad::operation_derivatives()) {
-    const std::vector<std::string> parts = split(row.derivatives, ';');
-    for (size_t i = 0; i < parts.size(); ++i)
-      out << "| `" << row.name << "` | " << static_cast<char>('a' + i) << " | `" << cell(std::string(trim(parts[i])))
-          << "` |\n";
-  }
-  out << "\n| function | is |\n|---|---|\n";
-  for (const grad::DerivativeRow &row : grad::library_derivatives())
-    out << "| `" << row.name << "` | `" << cell(std::string(row.derivatives)) << "` |\n";
+  const auto list = [&](const std::vector<grad::DerivativeRow> &rows) {
+    for (const grad::DerivativeRow &row : rows) {
+      const std::vector<std::string> parts = split(row.derivatives, ';');
+      for (size_t i = 0; i < parts.size(); ++i)
+        out << "| `" << row.name << "` | " << static_cast<char>('a' + i) << " | `" << cell(std::string(trim(parts[i])))
+            << "` |\n";
+    }
+  };
+  list(grad::operation_derivatives());
+  out << "\n| function | by | is |\n|---|---|---|\n";
+  list(grad::library_derivatives());
   return out.str();
 }
 

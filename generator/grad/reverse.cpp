@@ -380,7 +380,7 @@ private:
                                "choose one: -D " + n.name + "=...");
       NodeId by = kNoNode;
       if (options_.kept_functions.count(n.name) == 0) {
-        by = library_derivative(graph_, n.name, n.args[0], id);
+        by = library_derivative(graph_, n.name, n.args, id, i);
       } else {
         Node d = n;
         d.kind = Kind::derivative;

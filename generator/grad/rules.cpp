@@ -144,21 +144,26 @@ std::vector<DerivativeRow> operation_derivatives() {
 
 std::vector<DerivativeRow> library_derivatives() { return {std::begin(kLibrary), std::end(kLibrary)}; }
 
-NodeId derivative_of(Graph &graph, Op op, const std::vector<NodeId> &args, NodeId result, size_t which) {
-  const std::string_view text = is_scalar_op(op) ? op_row(op).derivatives : "";
-  if (text.empty())
-    return kNoNode;
+namespace {
+NodeId read(Graph &graph, std::string_view derivatives, const std::vector<NodeId> &args, NodeId result, size_t which) {
   std::map<std::string, NodeId> names = {{"r", result}};
   for (size_t i = 0; i < args.size(); ++i)
     names[std::string(1, static_cast<char>('a' + i))] = args[i];
-  const auto parts = split(text, ';');
+  const auto parts = split(derivatives, ';');
   return Reader(graph, trim(parts.at(which)), names).run();
 }
+} // namespace
 
-NodeId library_derivative(Graph &graph, std::string_view function, NodeId arg, NodeId result) {
+NodeId derivative_of(Graph &graph, Op op, const std::vector<NodeId> &args, NodeId result, size_t which) {
+  const std::string_view text = is_scalar_op(op) ? op_row(op).derivatives : "";
+  return text.empty() ? kNoNode : read(graph, text, args, result, which);
+}
+
+NodeId library_derivative(Graph &graph, std::string_view function, const std::vector<NodeId> &args, NodeId result,
+                          size_t which) {
   for (const DerivativeRow &row : kLibrary)
     if (row.name == function)
-      return Reader(graph, row.derivatives, {{"a", arg}, {"r", result}}).run();
+      return read(graph, row.derivatives, args, result, which);
   return kNoNode;
 }
 

@@ -14,7 +14,8 @@ namespace kgen::grad {
 NodeId derivative_of(Graph &graph, Op op, const std::vector<NodeId> &args, NodeId result, size_t which);
 
 // Of a library function with a row of its own; kNoNode: it has none.
-NodeId library_derivative(Graph &graph, std::string_view function, NodeId arg, NodeId result);
+NodeId library_derivative(Graph &graph, std::string_view function, const std::vector<NodeId> &args, NodeId result,
+                          size_t which);
 const std::set<std::string> &library_rows();
 
 // The rows themselves, for the docs; derivatives by each argument with semicolons between.

@@ -22,8 +22,9 @@ OPERATORS = {"add", "sub", "mul", "div", "neg"}  # are no functions
 def functions():
     """(name, number of arguments) of all that take numbers and have a derivative."""
     table = subprocess.run([KGEN, "reference", "derivatives"], capture_output=True, text=True, check=True).stdout
+    operations = table.split("| function |")[0]
     arguments = {}
-    for name, by in re.findall(r"^\| `(\w+)` \| ([abc]) \|", table, re.M):
+    for name, by in re.findall(r"^\| `(\w+)` \| ([abc]) \|", operations, re.M):
         arguments[name] = max(arguments.get(name, 0), "abc".index(by) + 1)
     out = [(name, count) for name, count in arguments.items() if name not in OPERATORS]
     for name, takes in re.findall(r"^(?:template <class V> V|real) (\w+)\((.*?)\) \{", (PRELUDE / "library.h").read_text(), re.M):

@@ -46,8 +46,11 @@ CASES = {
         ROW, "real v = x;\nfor (int i = 1; i < 3; ++i) v = v * sin(v * x);\ny = v;", 0,
         [r"// Back through v = v \* sin\(v \* x\)\n"], [r"\+\+i"]),
     "what numbers make is computed": (
-        ROW, "real v = 0;\nfor (int i = 0; i < 4; ++i) { real c = i; v += x * (c / 4); }\ny = v + hypot(x, 1);", 0,
-        [r"1\.5 \* d_y", r"max\(abs_x, 1\)"], [r"abs\(1", r"/ 4"]),
+        ROW, "real v = 0;\nfor (int i = 0; i < 4; ++i) { real c = i; v += x * (c / 4); }\ny = v + max(abs(x), abs(real(-1)));", 0,
+        [r"1\.5 \* d_y", r"abs_x > 1 "], [r"abs\(-?1", r"/ 4"]),
+    "the slope of hypot is of its result": (
+        ROW + 'inputs.w = "f64[N]"\n', "y = hypot(x, w);", 0,
+        [r"bool holds_y = y == 0;", r"d_x = d_y \* \(holds_y \? 0 : x / y\);", r"d_w = .* w / y\);"], ["abs"]),
     "attention through the library reads what it gave": (
         "".join(f'inputs.{x} = "f32[{a}, D]"\n' for x, a in zip("qkv", "SRR")) + 'outputs.o = "f32[S, D]"\n',
         "auto m = index(R) <= index(S);\no = 2 * dot(softmax(dot(q, k, D), R, where(m)), v, R, where(m));", 0,

@@ -123,7 +123,7 @@ TEST_CASE("a derivative of the table is that of its text") {
   CHECK(m.text(derivative_of(m.graph, Op::tanh, {m.x}, y, 0)) == "1 - tanh(x) * tanh(x)");
   CHECK(m.text(derivative_of(m.graph, Op::max, {m.x, m.w}, y, 1)) == "w > x ? 1 : x == w ? 0.5 : 0");
   CHECK(derivative_of(m.graph, Op::floor, {m.x}, y, 0) == kNoNode);
-  CHECK(m.text(library_derivative(m.graph, "relu", m.x, y)) == "x > 0 ? 1 : 0");
+  CHECK(m.text(library_derivative(m.graph, "relu", {m.x}, y, 0)) == "x > 0 ? 1 : 0");
 }
 
 TEST_CASE("division by whole numbers does not drop the fraction") {
