@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ir/evaluate.h"
+#include "ir/op_rows.h"
 #include "support/naming.h"
 
 namespace kgen::grad {
@@ -229,8 +230,25 @@ NodeId Graph::op(Op op, std::vector<NodeId> args, Type type) {
     if (const NodeId whole = shorter(op, args[0], args[1], type); whole != kNoNode)
       return whole;
   }
-  if (op == Op::logical_not && node(args[0]).kind == Kind::op && node(args[0]).op == Op::logical_not)
+  if (op == Op::logical_not && node(args[0]).kind == Kind::op) {
+    const Node asked = node(args[0]);
+    if (asked.op == Op::logical_not)
+      return asked.args[0];
+    const bool is_ordered = asked.op == Op::lt || asked.op == Op::le || asked.op == Op::gt || asked.op == Op::ge;
+    if (is_ordered && is_integer(node(asked.args[0]).type)) // no NaN, of which neither holds
+      return this->op(negated(asked.op), asked.args, type);
+  }
+  if (op == Op::neg && is_integer(type) && node(args[0]).kind == Kind::op && node(args[0]).op == Op::neg)
     return node(args[0]).args[0];
+  // Rule "known comparisons": an index is its own magnitude, and the larger one of it and 0.
+  if ((op == Op::max || op == Op::min) && is_integer(type) && args.size() == 2)
+    for (const bool second : {false, true})
+      if (is_number(compare(op == Op::max ? Op::ge : Op::le, args[second], args[!second]), 1))
+        return args[second];
+  if (op == Op::abs && is_integer(type))
+    for (const bool below : {false, true})
+      if (is_number(compare(below ? Op::le : Op::ge, args[0], integer(0)), 1))
+        return below ? this->op(Op::neg, args, type) : args[0];
   Node n;
   n.kind = Kind::op;
   n.op = op;
@@ -601,16 +619,19 @@ bool Graph::opposite(NodeId a, NodeId b) const {
 }
 
 // Rule "covered": (a || b) ? (a ? x : 0) + (b ? y : 0) : 0 is the sum alone.
-bool Graph::covers(NodeId condition, NodeId value) const {
-  const Node &n = node(value);
+bool Graph::covers(NodeId condition, NodeId value) {
+  const Node n = node(value), c = node(condition);
   if (n.kind == Kind::sum)
     return std::all_of(n.args.begin(), n.args.end(), [&](NodeId term) { return covers(condition, term); });
-  if (n.kind != Kind::choose || !(is_zero(n.args[1]) || is_zero(n.args[2])))
-    return false;
-  const Node &c = node(condition);
-  const bool own = is_zero(n.args[2]) ? asks_all(n.args[0], condition) : opposite(n.args[0], condition);
-  return own || (c.kind == Kind::either &&
-                 std::any_of(c.args.begin(), c.args.end(), [&](NodeId one) { return covers(one, value); }));
+  if (c.kind == Kind::either &&
+      std::any_of(c.args.begin(), c.args.end(), [&](NodeId one) { return covers(one, value); }))
+    return true;
+  if (n.kind != Kind::choose)
+    return asks_inside(condition, value);
+  if (!is_zero(n.args[2]))
+    return is_zero(n.args[1]) && opposite(n.args[0], condition);
+  const NodeId asked = needed(condition, n.args[1]);
+  return asked == kNoNode || asks_all(n.args[0], asked);
 }
 
 // Rule "nothing outside": what lies outside of a gradient reads as 0, also where nobody asks.

@@ -9,6 +9,8 @@ namespace kgen::grad {
 using Kind = Node::Kind;
 
 namespace {
+constexpr int64_t kFew = 64; // multiples of what has a size, with which sums do not overflow
+
 bool is_ordered(Op op) { return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge; }
 } // namespace
 
@@ -58,6 +60,11 @@ int Graph::parts_of_sum(NodeId id, Type type) const {
 
 void Graph::add_terms(NodeId id, int64_t times, Terms &out) const {
   const Node &n = node(id);
+  if (n.kind == Kind::op && n.op == Op::mul && n.type == out.type)
+    for (const size_t at : {0, 1})
+      if (const Node &by = node(n.args[at]); by.kind == Kind::number && std::abs(by.integer) <= kFew &&
+                                             std::abs(times) <= kFew && node(n.args[1 - at]).kind == Kind::index)
+        return add_terms(n.args[1 - at], times * by.integer, out);
   if (n.kind == Kind::number)
     out.add(times, n.integer);
   else if (adds(n, out.type)) {
@@ -99,7 +106,7 @@ std::optional<int64_t> Graph::least_of(Terms terms) {
   for (const auto &[id, times] : terms.of) {
     const Range range = node(id).kind == Kind::size ? Range{0, INT64_MAX} : range_of(id);
     const int64_t end = times > 0 ? range.low : range.high;
-    if (std::abs(times) > 64 || end < -kMost || end > kMost)
+    if (std::abs(times) > kFew || end < -kMost || end > kMost)
       return std::nullopt;
     least += times * end;
   }
@@ -159,7 +166,7 @@ int Graph::parts_of(const Terms &terms) {
 // Do they read well, and do sums of few of them not overflow?
 bool Graph::is_few(const Terms &terms) {
   return terms.constant >= -INT32_MAX && terms.constant <= INT32_MAX &&
-         std::all_of(terms.of.begin(), terms.of.end(), [](const auto &term) { return std::abs(term.second) <= 64; });
+         std::all_of(terms.of.begin(), terms.of.end(), [](const auto &term) { return std::abs(term.second) <= kFew; });
 }
 
 // Rule "whole numbers": n - i + 1 + i - 1 is n, and n - (i + 1) has no brackets. Sums that wrap around are the same.
@@ -205,8 +212,31 @@ NodeId Graph::shorter(Op op, NodeId a, NodeId b, Type type) {
     for (const auto &[one, other] : {std::pair(a, b), std::pair(b, a)})
       if (const NodeId whole = joined_digits(one, other); whole != kNoNode)
         return whole;
+  if (const NodeId known = shorter_digits(op, a, b, type); known != kNoNode)
+    return known;
   const NodeId sum = shorter_sum(op, a, b, type);
   return sum != kNoNode ? sum : shorter_comparison(op, a, b);
+}
+
+// Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices.
+NodeId Graph::shorter_digits(Op op, NodeId a, NodeId b, Type type) {
+  const Node by = node(b);
+  if ((op != Op::div && op != Op::rem) || by.kind != Kind::number || by.integer < 2 || node(a).kind == Kind::number)
+    return kNoNode;
+  Terms all;
+  all.type = type;
+  add_terms(a, 1, all);
+  const std::optional<int64_t> least = least_of(all);
+  const bool whole =
+      std::all_of(all.of.begin(), all.of.end(), [&](const auto &term) { return term.second % by.integer == 0; });
+  if (!whole || all.constant < 0 || !least || *least < 0)
+    return kNoNode;
+  if (op == Op::rem)
+    return integer(all.constant % by.integer, type);
+  for (auto &[id, times] : all.of)
+    times /= by.integer;
+  all.constant /= by.integer;
+  return sum_of(all);
 }
 
 // Rule "digits": (n / b) * b + n % b is n.

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "grad/arms.h"
 #include "grad/rules.h"
 #include "grad/shift.h"
 #include "grad/transpose.h"
@@ -511,12 +512,28 @@ private:
     }
   }
 
+  void read_arm(const Arm &arm, const Part &part, AxisSet lanes) {
+    const Part own{graph_.both(part.condition, arm.condition), part.value};
+    if (graph_.is_number(own.condition, 0))
+      return;
+    const Node n = graph_.node(arm.read);
+    if (n.kind == Kind::at)
+      read(arm.read, n, own, lanes);
+    else
+      give(arm.read, own, lanes);
+  }
+
   void read(NodeId id, const Node &n, const Part &part, AxisSet lanes) {
     const NodeId base = n.args[0];
     if (!active(base))
       return;
     const Node array = graph_.node(base);
     lanes |= graph_.axes(part.value) | graph_.axes(part.condition);
+    if (const std::vector<Arm> arms = arms_of(graph_, id, part.condition); !arms.empty()) {
+      for (const Arm &arm : arms)
+        read_arm(arm, part, lanes);
+      return;
+    }
     if (array.kind == Kind::operand && options_.additions && is_gather(graph_, id, lanes, kernel_.tables)) {
       InputGradient::Addition addition{{}, part, place_};
       AxisSet own = array.axes;

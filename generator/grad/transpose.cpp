@@ -5,10 +5,20 @@
 #include <algorithm>
 #include <numeric>
 
+#include "grad/arms.h"
+
 namespace kgen::grad {
-namespace {
 
 using Kind = Node::Kind;
+
+bool reads_memory(const Graph &graph, NodeId id) {
+  const Node &n = graph.node(id);
+  return n.kind == Kind::operand || n.kind == Kind::table || n.kind == Kind::fold || n.kind == Kind::scan ||
+         n.kind == Kind::carried ||
+         std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return reads_memory(graph, arg); });
+}
+
+namespace {
 
 // Sum of times * index(axis) and a rest.
 struct Affine {
@@ -88,14 +98,6 @@ Affine affine(Graph &graph, NodeId id) {
 
 bool holds_index(const Graph &graph, NodeId id, AxisSet lanes) { return !(graph.axes(id) & lanes).empty(); }
 
-// Does the value depend on what arrays or tables hold?
-bool reads_memory(const Graph &graph, NodeId id) {
-  const Node &n = graph.node(id);
-  return n.kind == Kind::operand || n.kind == Kind::table || n.kind == Kind::fold || n.kind == Kind::scan ||
-         n.kind == Kind::carried ||
-         std::any_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return reads_memory(graph, arg); });
-}
-
 // A block's number times its size and a position in it.
 struct Digits {
   AxisId within = kNone;
@@ -144,6 +146,8 @@ public:
   }
 
   std::optional<Transposed> run() {
+    if (is_fixed_in_rows())
+      return from_fixed_place();
     // Lanes that run along an axis of the array which is asked for elsewhere go by another name.
     for (AxisId axis : read_.places)
       if (open_.contains(axis))
@@ -151,7 +155,7 @@ public:
     if (failed_)
       return std::nullopt;
     for (size_t i = 0; i < read_.places.size(); ++i)
-      solve(read_.places[i], moved(graph_, read_.args[i + 1], twins_));
+      solve(read_.places[i], read_.args[i + 1]);
     for (size_t i = 0; i < read_.places.size() && !failed_; ++i)
       if (!done_[read_.places[i]])
         compare(read_.places[i], moved(graph_, read_.args[i + 1], twins_));
@@ -188,14 +192,53 @@ public:
     }
     // Where no lanes read the element it is 0, whatever it is multiplied by later.
     const auto differs = [&](NodeId part) { return !(graph_.axes(part) & open_).empty(); };
-    const NodeId where = graph_.without(condition, [&](NodeId part) { return !differs(part); });
+    Part lanes{graph_.without(condition, [&](NodeId part) { return !differs(part); }), value};
     const NodeId rest = graph_.without(condition, differs);
-    out.part =
-        Part{where == kNoNode ? rest : graph_.both(rest, graph_.some(open_, where)), graph_.sum(value, open_, where)};
+    const AxisSet over = by_own_names(lanes);
+    out.part = Part{lanes.condition == kNoNode ? rest : graph_.both(rest, graph_.some(over, lanes.condition)),
+                    graph_.sum(lanes.value, over, lanes.condition)};
     return out;
   }
 
 private:
+  // Do all lanes of rows, which have no other name, read one element? A place of the row's own size is one.
+  bool is_fixed_in_rows() const {
+    bool fixed = true, of_rows = false;
+    for (size_t i = 0; i < read_.places.size(); ++i) {
+      fixed = fixed && !holds_index(graph_, read_.args[i + 1], open_);
+      of_rows = of_rows || (open_.contains(read_.places[i]) && graph_.is_ragged(read_.places[i]));
+    }
+    return fixed && of_rows;
+  }
+
+  Transposed from_fixed_place() {
+    for (size_t i = 0; i < read_.places.size(); ++i)
+      require(graph_.compare(Op::eq, graph_.index(read_.places[i]), wide(graph_, graph_.strip(read_.args[i + 1]))));
+    Transposed out;
+    out.summed = true;
+    out.part = Part{graph_.both(condition_, graph_.some(open_, part_.condition)),
+                    graph_.sum(part_.value, open_, part_.condition)};
+    return out;
+  }
+
+  // Lanes that went by another name beside an axis of which nothing is left have its name again. Returns all lanes.
+  AxisSet by_own_names(Part &lanes) {
+    AxisSet out;
+    for (AxisId axis : open_.list()) {
+      const AxisId own = like(axis);
+      const std::map<AxisId, NodeId> back = {{axis, graph_.index(own)}};
+      const bool is_free = own != axis && !(graph_.axes(lanes.value) | graph_.axes(lanes.condition)).contains(own);
+      const NodeId value = is_free ? moved(graph_, lanes.value, back) : kNoNode;
+      const NodeId condition =
+          value == kNoNode || lanes.condition == kNoNode ? kNoNode : moved(graph_, lanes.condition, back);
+      const bool is_back = value != kNoNode && (condition == kNoNode) == (lanes.condition == kNoNode);
+      if (is_back)
+        lanes = {condition, value};
+      out |= AxisSet::of(is_back ? own : axis);
+    }
+    return out;
+  }
+
   void rename(AxisId axis) {
     const Axis &lane = graph_.axis(axis);
     const bool same_row = lane.ragged != kNone && kept_.contains(lane.over);
@@ -225,13 +268,21 @@ private:
     return best;
   }
 
-  void solve(AxisId target, NodeId place) {
+  void solve(AxisId target, NodeId given) {
+    NodeId place = moved(graph_, given, twins_);
     if (place == kNoNode) {
       failed_ = true;
       return;
     }
     if (digits(target, place) || around(target, place))
       return;
+    NodeId element = graph_.index(target);
+    if (const std::optional<int64_t> rest = remainder_where(graph_, given, part_.condition)) {
+      const Node quotient = graph_.node(graph_.strip(place)); // place * by + rest is what is divided
+      element = plus(graph_, graph_.op(Op::mul, {wide(graph_, graph_.strip(quotient.args[1])), element}, Type::i64),
+                     graph_.integer(*rest));
+      place = quotient.args[0];
+    }
     Affine a = affine(graph_, place);
     const AxisId axis = choose(a);
     const bool rest_moves = holds_index(graph_, a.rest, open_ - (axis == kNone ? AxisSet() : AxisSet::of(axis)));
@@ -240,7 +291,7 @@ private:
     });
     if (axis == kNone || others_solved || holds_index(graph_, a.rest, AxisSet::of(axis)) || (rest_moves && !a.good))
       return;
-    NodeId left = graph_.index(target);
+    NodeId left = element;
     const int64_t times = a.times.at(axis);
     for (const auto &[other, count] : a.times) {
       if (other == axis || count == 0)
@@ -261,7 +312,7 @@ private:
       left = graph_.is_number(left, 0)     ? wide(graph_, a.rest)
              : graph_.is_number(a.rest, 0) ? left
                                            : plus(graph_, a.rest, left, Op::add);
-      left = plus(graph_, left, graph_.index(target), Op::sub);
+      left = plus(graph_, left, element, Op::sub);
     }
     const int64_t by = std::abs(times);
     const NodeId zero = graph_.integer(0);

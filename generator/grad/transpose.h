@@ -20,6 +20,9 @@ std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part,
 // the lanes share, at one place of the array.
 bool has_own_element(Graph &graph, NodeId read, AxisSet lanes);
 
+// Does the value depend on what arrays or tables hold?
+bool reads_memory(const Graph &graph, NodeId id);
+
 // Are two places along an axis different for all lanes?
 bool never_meet(Graph &graph, NodeId a, NodeId b);
 

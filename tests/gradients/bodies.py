@@ -156,6 +156,36 @@ CASES = {
     "a loop in a function": (
         [p + "functions = 'real turns(real v) { real z = v; for (int t = 0; t < n; ++t) z = sin(z * z + v); return z; }'\n"
          for p in WHOLE], "y = turns(x);"),
+    "borders that stay where they are": (
+        [ROW], "y = at(x, N = max(N - 2, 0)) * at(x, N = min(N + 3, size(N) - 1)) - x;"),
+    "borders in two directions": (
+        PLANE, "y = at(x, M = max(M - 1, 0), N = min(N + 1, size(N) - 1)) * at(x, M = min(M + 2, size(M) - 1)) * x;"),
+    "borders in three directions": (
+        ['inputs.x = "f64[D, H, W]"\noutputs.y = "f64[D, H, W]"\n'],
+        "real v = at(x, D = clamp(D + 1, 0, size(D) - 1), H = clamp(H - 1, 0, size(H) - 1), W = clamp(2 * W - 1, 0, size(W) - 1)); y = v * v;"),
+    "borders of rows": (
+        ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.x = "f64[R, C]"\noutputs.y = "f64[R, C]"\n'],
+        "real v = at(x, C = max(C - 2, 0)) + at(x, C = min(C + 1, size(C) - 1)) * at(x, C = index(C) / 2); y = v * v + x;"),
+    "a place within bounds": ([ROW], "y = x * at(x, N = clamp(2 * index(N) - 3, 0, size(N) - 1));"),
+    "borders that reflect": (
+        [X + 'outputs.y = "f64[M]"\naxes.M = { equals = "N + 4" }\n'],
+        "auto a = abs(index(M) - 2); auto i = a < size(N) ? a : 2 * size(N) - 2 - a; real v = at(x, N = i); y = v * v * v;"),
+    "borders that reflect, by a multiple": ([ROW], "y = at(x, N = 1 - 2 * max(index(N) - 4, 1 - index(N))) * x;"),
+    "a place under a minus of a magnitude": ([ROW], "y = at(x, N = size(N) - 1 - abs(2 - index(N))) * x;"),
+    "each element twice, and three times": (
+        [X + f'outputs.y = "f64[M]"\naxes.M = {{ equals = "{n} * N + 1" }}\n' for n in (2, 3, 4)],
+        "real v = at(x, N = index(M) / 2) + 2 * at(x, N = index(M) / 3) + 3 * at(x, N = (index(M) + 5) / 4); y = v * v;"),
+    "quotients of what may be negative": ([ROW], "real v = at(x, N = (index(N) - 3) / 2); y = v * v * x;"),
+    "halves in two directions": (
+        ['inputs.x = "f64[H, W]"\noutputs.y = "f64[P, Q]"\naxes.P = { equals = "2 * H" }\naxes.Q = { equals = "2 * W" }\n'],
+        "real v = at(x, H = index(P) / 2, W = min((index(Q) + 1) / 2, size(W) - 1)); y = v * v;"),
+    "a transposed convolution": (
+        ['inputs.x = "f64[C, H]"\ninputs.w = "f64[C, K]"\noutputs.y = "f64[Y]"\naxes.Y = { equals = "2 * H" }\naxes.K = 4\n',
+         'inputs.x = "f64[C, H]"\ninputs.w = "f64[C, K]"\noutputs.y = "f64[Y]"\naxes.Y = { equals = "3 * H - 2" }\naxes.K = 3\n'],
+        "auto t = index(Y) + 1 - index(K); real v = sum(t % 2 == 0 ? at(x, H = t / 2) * w : 0, C, K); y = v * v;"),
+    "one that reads a third of its places": (
+        [X + 'outputs.y = "f64[M]"\naxes.M = { equals = "3 * N" }\n'],
+        "auto t = index(M) - 1; y = t % 3 == 1 ? at(x, N = t / 3) * at(x, N = t / 3 + 1) : 0;"),
     "a quotient of whole numbers": (WHOLE, "y = x * x * (7 / n);"),
     "a whole number in a function": ([p + "functions = 'real root(real v) { return pow(abs(v) + 1, real(1) / n); }'\n" for p in ANY],
                                      "y = root(x);"),

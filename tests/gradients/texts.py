@@ -100,6 +100,17 @@ CASES = {
     "a place that goes around goes around the other way": (
         ROW, "y = x * at(x, N = (index(N) + 1) % size(N));", 0,
         [r"at\(d_y, N = \(N \+ size\(N\) - 1\) % size\(N\)\);"], ["sum", "where"]),
+    "borders that stay add up their lanes apart": (
+        ROW, "y = at(x, N = max(N - 1, 0)) + at(x, N = min(N + 1, size(N) - 1)) - 2 * x;", 0,
+        [r"index\(N\) == 0 \? sum\(d_y, N, where\(index\(N\) <= 1\)\)", r"at\(d_y, N = N - 1\)", r"at\(d_y, N = N \+ 1\)"],
+        ["N_other"]),
+    "each lane of a quotient is read": (
+        'inputs.x = "f64[N]"\noutputs.y = "f64[M]"\naxes.M = { equals = "2 * N" }\n', "y = at(x, N = index(M) / 2);", 0,
+        [r"\nd_x = at\(d_y, M = 2 \* N\) \+ at\(d_y, M = 2 \* N \+ 1\);"], ["sum"]),
+    "a convolution and its transpose": (
+        'inputs.x = "f64[C, H]"\ninputs.w = "f64[C, K]"\noutputs.y = "f64[Y]"\naxes.Y = { equals = "2 * H" }\naxes.K = 4\n',
+        "auto t = index(Y) + 1 - index(K);\ny = sum(t % 2 == 0 ? at(x, H = t / 2) * w : 0, C, K);", 0,
+        [r"d_x = dot\(w, at\(d_y, Y = 2 \* H \+ K - 1\), K"], []),
     "steps over a grid read locals of their neighbours": (
         ROW, "real a = x;\nfor (int t = 0; t < 8; ++t)\n  a = tanh(at(a, N = N - 1) + a + at(a, N = N + 1));\ny = a;", 0,
         [r"real (d_a\w*) = at\((\w+), N = N - 1\) \+ \2 \+ at\(\2, N = N \+ 1\);"], [r"N [-+] 2"]),

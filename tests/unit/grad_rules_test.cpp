@@ -151,6 +151,33 @@ TEST_CASE("known comparisons: an index is one of 0 to the size of its axis, a re
   CHECK(m.text(g.compare(Op::ge, before, g.integer(0))) == "index(N) >= 2");
 }
 
+TEST_CASE("known comparisons: what they say of magnitudes, and of the larger and smaller one") {
+  Maths m;
+  Graph &g = m.graph;
+  const NodeId n = g.index(kN), size = g.size_of(kN), zero = g.integer(0);
+  const auto whole = [&](Op op, std::vector<NodeId> args) { return g.op(op, std::move(args), Type::i64); };
+  const NodeId next = whole(Op::add, {n, g.integer(1)}), before = whole(Op::sub, {n, g.integer(1)});
+  CHECK(whole(Op::abs, {n}) == n);
+  CHECK(whole(Op::abs, {whole(Op::neg, {n})}) == n);
+  CHECK(whole(Op::max, {n, zero}) == n);
+  CHECK(whole(Op::max, {zero, next}) == next);
+  CHECK(whole(Op::min, {size, n}) == n);
+  CHECK(m.text(whole(Op::max, {before, zero})) == "max(index(N) - 1, 0)");
+  CHECK(m.text(whole(Op::abs, {before})) == "abs(index(N) - 1)");
+  CHECK(g.no(g.compare(Op::lt, before, zero)) == g.compare(Op::ge, before, zero));
+}
+
+TEST_CASE("digits: a multiple of an index and a rest") {
+  Maths m;
+  Graph &g = m.graph;
+  const auto whole = [&](Op op, std::vector<NodeId> args) { return g.op(op, std::move(args), Type::i64); };
+  const NodeId two = g.integer(2), n = g.index(kN), odd = whole(Op::add, {whole(Op::mul, {two, n}), g.integer(1)});
+  CHECK(whole(Op::div, {odd, two}) == n);
+  CHECK(g.is_number(whole(Op::rem, {odd, two}), 1));
+  CHECK(m.text(whole(Op::rem, {odd, g.integer(3)})) == "(2 * index(N) + 1) % 3");
+  CHECK(m.text(whole(Op::div, {whole(Op::sub, {odd, g.integer(2)}), two})) == "(2 * index(N) - 1) / 2"); // rounds up
+}
+
 TEST_CASE("known comparisons: an entry of a table lies in the range that is declared") {
   Maths m;
   Graph &g = m.graph;
