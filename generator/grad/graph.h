@@ -214,6 +214,7 @@ private:
   std::optional<int64_t> least_of(Terms terms);
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
   NodeId shorter(Op op, NodeId a, NodeId b, Type type);
+  NodeId known_whole(Op op, const std::vector<NodeId> &args, Type type);
   NodeId shorter_digits(Op op, NodeId a, NodeId b, Type type);
   NodeId joined_digits(NodeId a, NodeId b) const;
   NodeId last_of_scan(NodeId base, AxisId axis, NodeId place);
@@ -237,7 +238,6 @@ private:
   void forward_terms(NodeId id, double times, std::vector<std::pair<NodeId, double>> &out);
   NodeId without_logarithm(NodeId exponent, NodeId of);
   bool covers(NodeId condition, NodeId value);
-  NodeId before_widening(NodeId id) const;
   bool implies(NodeId a, NodeId b) const;
   bool implies_bound(NodeId a, NodeId b) const;
   NodeId where_holds(NodeId condition, NodeId value);

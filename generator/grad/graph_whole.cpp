@@ -17,8 +17,11 @@ bool is_ordered(Op op) { return op == Op::lt || op == Op::le || op == Op::gt || 
 // A whole number without the conversions that keep it as it is.
 NodeId Graph::strip(NodeId id) const {
   const Node &n = node(id);
-  const bool same = n.kind == Kind::cast && is_integer(n.type) && is_integer(node(n.args[0]).type) &&
-                    bytes_of(n.type) >= bytes_of(node(n.args[0]).type);
+  if (n.kind != Kind::cast || !is_integer(n.type) || !is_integer(node(n.args[0]).type))
+    return id;
+  const Type from = node(n.args[0]).type;
+  const bool same = is_unsigned(from) == is_unsigned(n.type) ? bytes_of(n.type) >= bytes_of(from)
+                                                             : is_unsigned(from) && bytes_of(n.type) > bytes_of(from);
   return same ? strip(n.args[0]) : id;
 }
 
@@ -133,6 +136,27 @@ std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
   default:
     return above || below ? std::optional(truth(op == Op::ne)) : std::nullopt;
   }
+}
+
+// Rule "known comparisons": an index is its own magnitude, and the larger one of it and 0. What does not hold of two
+// whole numbers is the opposite, as none is NaN.
+NodeId Graph::known_whole(Op op, const std::vector<NodeId> &args, Type type) {
+  const Node first = node(args[0]);
+  if (op == Op::logical_not && first.kind == Kind::op && is_ordered(first.op) && is_integer(node(first.args[0]).type))
+    return this->op(negated(first.op), first.args, type);
+  if (!is_integer(type))
+    return kNoNode;
+  if (op == Op::neg && first.kind == Kind::op && first.op == Op::neg)
+    return first.args[0];
+  if (op == Op::max || op == Op::min)
+    for (const bool second : {false, true})
+      if (is_number(compare(op == Op::max ? Op::ge : Op::le, args[second], args[!second]), 1))
+        return args[second];
+  if (op == Op::abs)
+    for (const bool below : {false, true})
+      if (is_number(compare(below ? Op::le : Op::ge, args[0], integer(0)), 1))
+        return below ? this->op(Op::neg, args, type) : args[0];
+  return kNoNode;
 }
 
 // What is added stands before what is subtracted.

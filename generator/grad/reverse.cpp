@@ -43,7 +43,7 @@ public:
       } else if (graph_.node(id).integer == 0) { // the first of its results
         unwind(Loop(graph_.loop(graph_.node(id).which)));
       }
-    settle_stored();
+    settle_stored(graph_, out_, trouble_);
     return std::move(out_);
   }
 
@@ -495,23 +495,6 @@ private:
     }
   }
 
-  void refuse_read(const Place &place) {
-    trouble_.refuse("a read at these places", place, "read the array at an index plus a number, or by a table");
-  }
-
-  // What cannot be stored by the lanes that read it is summed.
-  void settle_stored() {
-    for (auto &[name, gradient] : out_.of) {
-      if (gradient.stored.empty() || !stored_alone(graph_, gradient).empty())
-        continue;
-      for (const InputGradient::Stored &stored : std::exchange(gradient.stored, {}))
-        if (stored.whole)
-          gradient.whole.push_back(*stored.whole);
-        else
-          refuse_read(stored.there.place);
-    }
-  }
-
   void read_arm(const Arm &arm, const Part &part, AxisSet lanes) {
     const Part own{graph_.both(part.condition, arm.condition), part.value};
     if (graph_.is_number(own.condition, 0))
@@ -569,7 +552,7 @@ private:
       return;
     }
     if (!back)
-      return refuse_read(place_);
+      return trouble_.refuse_read(place_);
     if (!back->slice)
       return give(base, *back->part, graph_.axes(base));
     if (array.kind == Kind::operand) {

@@ -60,5 +60,7 @@ Gradients reverse(const Kernel &kernel, Graph &graph, const Trace &trace, const 
 // Where all that an input gets is stored by lanes that read it, and no two of them store one element: what they store,
 // that of the same places together. Empty: it is not so.
 std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradient &gradient);
+// What cannot be stored by the lanes that read it is summed.
+void settle_stored(Graph &graph, Gradients &gradients, Trouble &trouble);
 
 } // namespace kgen::grad

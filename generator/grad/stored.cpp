@@ -1,5 +1,6 @@
 // Gradients that the lanes store which read the input.
 #include <algorithm>
+#include <utility>
 
 #include "grad/reverse.h"
 
@@ -38,6 +39,18 @@ std::vector<InputGradient::Addition> stored_alone(Graph &graph, const InputGradi
     return false;
   });
   return out;
+}
+
+void settle_stored(Graph &graph, Gradients &gradients, Trouble &trouble) {
+  for (auto &[name, gradient] : gradients.of) {
+    if (gradient.stored.empty() || !stored_alone(graph, gradient).empty())
+      continue;
+    for (const InputGradient::Stored &stored : std::exchange(gradient.stored, {}))
+      if (stored.whole)
+        gradient.whole.push_back(*stored.whole);
+      else
+        trouble.refuse_read(stored.there.place);
+  }
 }
 
 } // namespace kgen::grad

@@ -27,6 +27,9 @@ struct Trouble {
     one.add(DiagId::grad_refused, place, {what}).help = help;
     first = one.sorted().front();
   }
+  void refuse_read(const Place &place) {
+    refuse("a read at these places", place, "read the array at an index plus a number, or by a table");
+  }
   void refuse_grid(const std::string &step, const Place &place, const std::string &help) {
     if (first)
       return;
