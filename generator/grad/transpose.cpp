@@ -185,7 +185,7 @@ public:
       return std::nullopt;
     Transposed out;
     out.slice = slice_;
-    out.summed = !open_.empty();
+    out.summed = !open_.empty() || by_rows_;
     if (open_.empty()) {
       out.part = Part{condition, value};
       return out;
@@ -262,8 +262,7 @@ private:
       return (fixed ? 0 : 2) + (std::abs(a.times.at(axis)) == 1 ? 1 : 0);
     };
     for (const auto &[axis, times] : a.times)
-      if (times != 0 && open_.contains(axis) && (graph_.axis(axis).ragged == kNone || is_twin(axis)) &&
-          (best == kNone || rank(axis) > rank(best)))
+      if (times != 0 && open_.contains(axis) && (best == kNone || rank(axis) > rank(best)))
         best = axis;
     return best;
   }
@@ -323,6 +322,7 @@ private:
       require(graph_.compare(Op::ge, left, zero));
       require(graph_.compare(Op::lt, solution, graph_.size_of(like(axis))));
     }
+    by_rows_ = by_rows_ || (graph_.is_ragged(axis) && !is_twin(axis));
     know(axis, solution);
     done_[target] = true;
   }
@@ -344,7 +344,7 @@ private:
     const Affine a = affine(graph_, n.args[0]);
     const NodeId size = wide(graph_, graph_.strip(n.args[1]));
     const auto found = std::find_if(a.times.begin(), a.times.end(), [&](const auto &t) {
-      return t.second == 1 && open_.contains(t.first) && graph_.axis(t.first).ragged == kNone &&
+      return std::abs(t.second) == 1 && open_.contains(t.first) && graph_.axis(t.first).ragged == kNone &&
              size == graph_.size_of(like(t.first)) && same_extent(t.first, target);
     });
     if (found == a.times.end() || holds_index(graph_, a.rest, open_))
@@ -354,6 +354,11 @@ private:
       if (axis != found->first && times != 0)
         rest = plus(graph_, rest, graph_.op(Op::mul, {graph_.integer(std::abs(times)), graph_.index(axis)}, Type::i64),
                     times > 0 ? Op::add : Op::sub);
+    if (found->second < 0) {
+      know(found->first, turned(target, rest, size));
+      done_[target] = true;
+      return true;
+    }
     const NodeId solution = remainder(graph_.index(target), rest, size);
     const Node number = graph_.node(rest), back = graph_.node(plus(graph_, size, rest, Op::sub));
     const bool is_positive = (number.kind == Kind::number && number.integer >= 0) ||
@@ -365,6 +370,23 @@ private:
     know(found->first, solution);
     done_[target] = true;
     return true;
+  }
+
+  // What (rest - index) % size is the element of, which goes the other way around.
+  NodeId turned(AxisId target, NodeId rest, NodeId size) {
+    const NodeId element = graph_.index(target), zero = graph_.integer(0);
+    const bool is_whole = graph_.is_number(graph_.compare(Op::ge, plus(graph_, rest, element, Op::sub), zero), 1);
+    const bool is_positive = graph_.is_number(graph_.compare(Op::ge, rest, zero), 1);
+    NodeId from = rest;
+    if (!is_whole && !is_positive)
+      from = plus(graph_, graph_.op(Op::rem, {wide(graph_, rest), size}, Type::i64), size);
+    if (!is_whole)
+      from = plus(graph_, from, size);
+    const NodeId solution = graph_.op(Op::rem, {plus(graph_, from, element, Op::sub), size}, Type::i64);
+    if (!is_whole) // as below
+      require(graph_.either(graph_.compare(Op::ge, plus(graph_, rest, solution, Op::sub), zero),
+                            graph_.compare(Op::eq, element, zero)));
+    return solution;
   }
 
   // (at - rest) % size, which is not negative.
@@ -440,6 +462,7 @@ private:
   std::map<AxisId, bool> done_;
   NodeId condition_ = kNoNode;
   std::optional<std::pair<AxisId, int64_t>> slice_;
+  bool by_rows_ = false; // by the place in a row of its own length
   bool failed_ = false;
 };
 

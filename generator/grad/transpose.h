@@ -12,7 +12,7 @@ namespace kgen::grad {
 struct Transposed {
   std::optional<Part> part;                        // at the base's own places
   std::optional<std::pair<AxisId, int64_t>> slice; // `part` is for this place of the axis alone
-  bool summed = false;                             // over lanes, of which it is not known that there is one at most
+  bool summed = false; // over lanes of which not each is known, or for places that rows of other lengths lack
 };
 std::optional<Transposed> transpose(Graph &graph, NodeId read, const Part &part, AxisSet lanes);
 

@@ -166,6 +166,13 @@ CASES = {
     "borders of rows": (
         ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.x = "f64[R, C]"\noutputs.y = "f64[R, C]"\n'],
         "real v = at(x, C = max(C - 2, 0)) + at(x, C = min(C + 1, size(C) - 1)) * at(x, C = index(C) / 2); y = v * v + x;"),
+    "what rows of different lengths have in common": (
+        ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.x = "f64[R, C]"\n'
+         'inputs.w = "f64[P, D]"\noutputs.y = "f64[R, C, D]"\n'],
+        "real v = at(w, P = index(C) + 1) * x + at(w, P = max(3 - index(C), 0)); y = v * v;"),
+    "places that go around backwards": (
+        [ROW], "real v = at(x, N = (size(N) - index(N)) % size(N)) + 2 * at(x, N = (size(N) - 1 - index(N)) % size(N)); y = v * v * x;"),
+    "and from the middle": ([ROW], "real v = at(x, N = (3 - index(N)) % size(N)) + at(x, N = (2 * size(N) + 1 - index(N)) % size(N)) + at(x, N = (-30 - index(N)) % size(N)); y = v * v * x;"),
     "a place within bounds": ([ROW], "y = x * at(x, N = clamp(2 * index(N) - 3, 0, size(N) - 1));"),
     "borders that reflect": (
         [X + 'outputs.y = "f64[M]"\naxes.M = { equals = "N + 4" }\n'],

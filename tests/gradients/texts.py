@@ -104,6 +104,12 @@ CASES = {
         ROW, "y = at(x, N = max(N - 1, 0)) + at(x, N = min(N + 1, size(N) - 1)) - 2 * x;", 0,
         [r"index\(N\) == 0 \? sum\(d_y, N, where\(index\(N\) <= 1\)\)", r"at\(d_y, N = N - 1\)", r"at\(d_y, N = N \+ 1\)"],
         ["N_other"]),
+    "what rows have in common is summed over the rows": (
+        'axes.N = { ragged = "start", over = "B" }\ntables.start = "i64[B + 1]"\ninputs.x = "f32[B, N]"\ninputs.w = "f32[P]"\n'
+        'outputs.y = "f32[B, N]"\n', "y = x * at(w, P = index(N));", 0,
+        [r"d_w = dot\(at\(x, N = P\), at\(d_y, N = P\), B, where\(index\(P\) < size\(N\)\)\);"], []),
+    "a place that goes around backwards goes back": (
+        ROW, "y = at(x, N = (size(N) - index(N)) % size(N));", 0, [r"\nd_x = at\(d_y, N = \(size\(N\) - N\) % size\(N\)\);"], []),
     "each lane of a quotient is read": (
         'inputs.x = "f64[N]"\noutputs.y = "f64[M]"\naxes.M = { equals = "2 * N" }\n', "y = at(x, N = index(M) / 2);", 0,
         [r"\nd_x = at\(d_y, M = 2 \* N\) \+ at\(d_y, M = 2 \* N \+ 1\);"], ["sum"]),
