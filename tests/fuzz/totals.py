@@ -29,13 +29,9 @@ def totals(frame):
     axes = [frame.axis(plain=True) for _ in range(r.choice([1, 2, 2, 2, 3]))]
     x = frame.input(axes, FLOATS, plain=True)
     row = r.choice(axes[-1:] * 4 + axes)
-    statements = [row_of(frame, x.name, axes, row) for _ in range(r.choice([1, 1, 2, 3]))]
-    statements += [total_of(frame, x.name, axes) for _ in range(r.choice([1, 1, 2, 3]))]
-    if r.random() < 0.4:
-        pair = pair_of(frame, x.name, axes, row)
-        statements = statements[:1]
-    else:
-        pair = []
+    pair = pair_of(frame, x.name, axes, row) if r.random() < 0.4 else []
+    statements = [row_of(frame, x.name, axes, row) for _ in range(r.choice([0, 1] if pair else [1, 1, 2, 3]))]
+    statements += [total_of(frame, x.name, axes) for _ in range(r.choice([0, 1] if pair else [1, 1, 2, 3]))]
     r.shuffle(statements)
     at = r.randrange(len(statements) + 1)
     statements[at:at] = pair
