@@ -85,13 +85,14 @@ int64_t count_of(Graph &graph, NodeId place) {
 
 std::vector<Arm> arms_of(Graph &graph, NodeId read, NodeId condition) {
   const Node n = graph.node(read);
+  const auto is_known = [&](size_t i) { return !reads_memory(graph, n.args[i + 1]); }; // else no lane is, for no arm
   int64_t all = 1;
   for (size_t i = 0; i < n.places.size() && all <= kMostArms; ++i)
-    all *= count_of(graph, n.args[i + 1]);
+    all *= is_known(i) ? count_of(graph, n.args[i + 1]) : 1;
   if (all > kMostArms)
     return {};
   for (size_t i = 0; i < n.places.size(); ++i) {
-    if (reads_memory(graph, n.args[i + 1])) // no lane would be known for its arms either
+    if (!is_known(i))
       continue;
     std::vector<Choice> choices = choices_of(graph, n.args[i + 1]);
     if (choices.empty())

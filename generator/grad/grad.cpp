@@ -226,7 +226,7 @@ private:
   }
 
   std::optional<Kernel> kernel_of(Variant variant, const body::Body &body) {
-    const KeptNames kept{library_rows(), functions_with_derivatives(spec_)};
+    const KeptNames kept{library_rows(), with_derivatives_};
     variant.axes.clear();
     std::optional<Kernel> kernel = build_kernel(without_sizes(flat_), variant, body, diags_, &kept);
     if (!kernel)
@@ -309,7 +309,7 @@ private:
     const Trace forward = trace(*kernel, dims, graph, exact_outputs_, trouble);
     ReverseOptions options;
     options.additions = !options_.deterministic;
-    options.kept_functions = functions_with_derivatives(spec_);
+    options.kept_functions = with_derivatives_;
     for (const Param &param : spec_.params)
       options.kept_functions.insert(param.name);
     std::vector<std::string> wanted = this->wanted(variant);
@@ -541,6 +541,7 @@ private:
   // What the body calls: the spec's own functions, and the derivatives of chosen ones.
   const Spec &spec_;
   const Spec flat_;
+  const std::set<std::string> with_derivatives_ = functions_with_derivatives(spec_);
   const std::set<std::string> exact_outputs_;
   const GradOptions &options_;
   Diagnostics &diags_;

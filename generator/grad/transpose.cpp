@@ -142,20 +142,22 @@ public:
     kept_ = graph.axes(read_.args[0]);
     for (AxisId axis : read_.places)
       kept_ -= AxisSet::of(axis);
-    open_ = lanes - kept_;
+    open_ = lanes_ = lanes - kept_;
   }
 
   std::optional<Transposed> run() {
-    if (is_fixed_in_rows())
-      return from_fixed_place();
-    // Lanes that run along an axis of the array which is asked for elsewhere go by another name.
-    for (AxisId axis : read_.places)
-      if (open_.contains(axis))
-        rename(axis);
+    // Lanes that run along an axis of the array which is asked for elsewhere go by another name, unless all of them
+    // read one element there.
+    for (size_t i = 0; i < read_.places.size(); ++i)
+      if (open_.contains(read_.places[i]) && !is_fixed(i))
+        rename(read_.places[i]);
     if (failed_)
       return std::nullopt;
     for (size_t i = 0; i < read_.places.size(); ++i)
-      solve(read_.places[i], read_.args[i + 1]);
+      if (is_fixed(i))
+        fix(read_.places[i], read_.args[i + 1]);
+      else
+        solve(read_.places[i], read_.args[i + 1]);
     for (size_t i = 0; i < read_.places.size() && !failed_; ++i)
       if (!done_[read_.places[i]])
         compare(read_.places[i], moved(graph_, read_.args[i + 1], twins_));
@@ -187,56 +189,30 @@ public:
     out.slice = slice_;
     out.summed = !open_.empty() || by_rows_;
     if (open_.empty()) {
-      out.part = Part{condition, value};
+      out.part = Part{graph_.both(own_, condition), value};
       return out;
     }
     // Where no lanes read the element it is 0, whatever it is multiplied by later.
     const auto differs = [&](NodeId part) { return !(graph_.axes(part) & open_).empty(); };
-    Part lanes{graph_.without(condition, [&](NodeId part) { return !differs(part); }), value};
-    const NodeId rest = graph_.without(condition, differs);
-    const AxisSet over = by_own_names(lanes);
-    out.part = Part{lanes.condition == kNoNode ? rest : graph_.both(rest, graph_.some(over, lanes.condition)),
-                    graph_.sum(lanes.value, over, lanes.condition)};
+    const NodeId where = graph_.without(condition, [&](NodeId part) { return !differs(part); });
+    const NodeId rest = graph_.both(own_, graph_.without(condition, differs));
+    out.part =
+        Part{where == kNoNode ? rest : graph_.both(rest, graph_.some(open_, where)), graph_.sum(value, open_, where)};
     return out;
   }
 
 private:
-  // Do all lanes of rows, which have no other name, read one element? A place of the row's own size is one.
-  bool is_fixed_in_rows() const {
-    bool fixed = true, of_rows = false;
-    for (size_t i = 0; i < read_.places.size(); ++i) {
-      fixed = fixed && !holds_index(graph_, read_.args[i + 1], open_);
-      of_rows = of_rows || (open_.contains(read_.places[i]) && graph_.is_ragged(read_.places[i]));
-    }
-    return fixed && of_rows;
-  }
+  // Do all lanes read one element there?
+  bool is_fixed(size_t place) const { return !holds_index(graph_, read_.args[place + 1], lanes_); }
 
-  Transposed from_fixed_place() {
-    for (size_t i = 0; i < read_.places.size(); ++i)
-      require(graph_.compare(Op::eq, graph_.index(read_.places[i]), wide(graph_, graph_.strip(read_.args[i + 1]))));
-    Transposed out;
-    out.summed = true;
-    out.part = Part{graph_.both(condition_, graph_.some(open_, part_.condition)),
-                    graph_.sum(part_.value, open_, part_.condition)};
-    return out;
-  }
-
-  // Lanes that went by another name beside an axis of which nothing is left have its name again. Returns all lanes.
-  AxisSet by_own_names(Part &lanes) {
-    AxisSet out;
-    for (AxisId axis : open_.list()) {
-      const AxisId own = like(axis);
-      const std::map<AxisId, NodeId> back = {{axis, graph_.index(own)}};
-      const bool is_free = own != axis && !(graph_.axes(lanes.value) | graph_.axes(lanes.condition)).contains(own);
-      const NodeId value = is_free ? moved(graph_, lanes.value, back) : kNoNode;
-      const NodeId condition =
-          value == kNoNode || lanes.condition == kNoNode ? kNoNode : moved(graph_, lanes.condition, back);
-      const bool is_back = value != kNoNode && (condition == kNoNode) == (lanes.condition == kNoNode);
-      if (is_back)
-        lanes = {condition, value};
-      out |= AxisSet::of(is_back ? own : axis);
-    }
-    return out;
+  void fix(AxisId target, NodeId place) {
+    const NodeId element = graph_.strip(place);
+    const Node n = graph_.node(element);
+    done_[target] = true;
+    if (n.kind == Kind::number && read_.places.size() == 1)
+      slice_ = {target, n.integer};
+    else
+      own_ = graph_.both(own_, graph_.compare(Op::eq, graph_.index(target), wide(graph_, element)));
   }
 
   void rename(AxisId axis) {
@@ -254,6 +230,14 @@ private:
   bool is_twin(AxisId axis) const { return graph_.twins().count(axis) != 0; }
   AxisId like(AxisId axis) const { return is_twin(axis) ? graph_.twins().at(axis) : axis; }
 
+  // Rows of their own lengths stay beside their table: which row it is cannot be solved while positions in it are
+  // lanes.
+  bool may_solve(AxisId axis) const {
+    const std::vector<AxisId> lanes = lanes_.list();
+    return open_.contains(axis) && std::none_of(lanes.begin(), lanes.end(),
+                                                [&](AxisId lane) { return is_ragged_over(graph_.axis(lane), axis); });
+  }
+
   // The axis that is best solved for: of a size that is not fixed, and once for each index.
   AxisId choose(const Affine &a) const {
     AxisId best = kNone;
@@ -262,7 +246,7 @@ private:
       return (fixed ? 0 : 2) + (std::abs(a.times.at(axis)) == 1 ? 1 : 0);
     };
     for (const auto &[axis, times] : a.times)
-      if (times != 0 && open_.contains(axis) && (best == kNone || rank(axis) > rank(best)))
+      if (times != 0 && may_solve(axis) && (best == kNone || rank(axis) > rank(best)))
         best = axis;
     return best;
   }
@@ -328,10 +312,14 @@ private:
   }
 
   void know(AxisId axis, NodeId solution) {
+    const auto move = [&](NodeId &of_lane) {
+      of_lane = moved(graph_, of_lane, {{axis, solution}});
+      failed_ = failed_ || of_lane == kNoNode;
+    };
     for (auto &[earlier, lane] : solved_) // what was solved before may depend on this lane
-      lane = moved(graph_, lane, {{axis, solution}});
+      move(lane);
     if (condition_ != kNoNode)
-      condition_ = moved(graph_, condition_, {{axis, solution}});
+      move(condition_);
     solved_[axis] = solution;
     open_ -= AxisSet::of(axis);
   }
@@ -344,7 +332,7 @@ private:
     const Affine a = affine(graph_, n.args[0]);
     const NodeId size = wide(graph_, graph_.strip(n.args[1]));
     const auto found = std::find_if(a.times.begin(), a.times.end(), [&](const auto &t) {
-      return std::abs(t.second) == 1 && open_.contains(t.first) && graph_.axis(t.first).ragged == kNone &&
+      return std::abs(t.second) == 1 && may_solve(t.first) && graph_.axis(t.first).ragged == kNone &&
              size == graph_.size_of(like(t.first)) && same_extent(t.first, target);
     });
     if (found == a.times.end() || holds_index(graph_, a.rest, open_))
@@ -363,10 +351,8 @@ private:
     const Node number = graph_.node(rest), back = graph_.node(plus(graph_, size, rest, Op::sub));
     const bool is_positive = (number.kind == Kind::number && number.integer >= 0) ||
                              (back.kind == Kind::number && back.integer <= 1); // an axis with lanes has a size
-    const NodeId zero = graph_.integer(0);
-    if (!is_positive) // the remainder of a negative number is none of a position, but for 0
-      require(graph_.either(graph_.compare(Op::ge, plus(graph_, solution, rest), zero),
-                            graph_.compare(Op::eq, graph_.index(target), zero)));
+    if (!is_positive)
+      require_place(plus(graph_, solution, rest), target);
     know(found->first, solution);
     done_[target] = true;
     return true;
@@ -383,10 +369,15 @@ private:
     if (!is_whole)
       from = plus(graph_, from, size);
     const NodeId solution = graph_.op(Op::rem, {plus(graph_, from, element, Op::sub), size}, Type::i64);
-    if (!is_whole) // as below
-      require(graph_.either(graph_.compare(Op::ge, plus(graph_, rest, solution, Op::sub), zero),
-                            graph_.compare(Op::eq, element, zero)));
+    if (!is_whole)
+      require_place(plus(graph_, rest, solution, Op::sub), target);
     return solution;
+  }
+
+  // The remainder of a negative number is none of a position, but for 0.
+  void require_place(NodeId divided, AxisId target) {
+    const NodeId zero = graph_.integer(0);
+    require(graph_.either(graph_.compare(Op::ge, divided, zero), graph_.compare(Op::eq, graph_.index(target), zero)));
   }
 
   // (at - rest) % size, which is not negative.
@@ -404,9 +395,10 @@ private:
   // A quotient and a remainder.
   bool digits(AxisId target, NodeId place) {
     const std::optional<Digits> found = digits_of(graph_, place, open_);
-    if (found)
-      solve_digits(target, found->within, found->size, found->block);
-    return found.has_value();
+    if (!found || !may_solve(found->within))
+      return false;
+    solve_digits(target, found->within, found->size, found->block);
+    return true;
   }
 
   void solve_digits(AxisId target, AxisId within, NodeId size, NodeId block) {
@@ -414,7 +406,7 @@ private:
     const Node number = graph_.node(block);
     know(within, graph_.op(Op::rem, {graph_.index(target), size}, Type::i64));
     done_[target] = true;
-    if (number.kind != Kind::index || !open_.contains(number.axis)) {
+    if (number.kind != Kind::index || !may_solve(number.axis)) {
       const NodeId known = moved(graph_, block, solved_); // by another place, perhaps
       failed_ = failed_ || known == kNoNode;
       if (!failed_)
@@ -444,11 +436,6 @@ private:
       failed_ = true;
       return;
     }
-    const Node n = graph_.node(graph_.strip(moved_place));
-    if (n.kind == Kind::number && read_.places.size() == 1 && condition_ == kNoNode) {
-      slice_ = {target, n.integer};
-      return;
-    }
     require(graph_.compare(Op::eq, graph_.index(target), wide(graph_, graph_.strip(moved_place))));
   }
 
@@ -457,10 +444,11 @@ private:
   Graph &graph_;
   const Node read_;
   Part part_;
-  AxisSet kept_, open_;
+  AxisSet kept_, lanes_, open_; // lanes: all; open: by their names here, those that no element has told
   std::map<AxisId, NodeId> twins_, solved_;
   std::map<AxisId, bool> done_;
-  NodeId condition_ = kNoNode;
+  NodeId condition_ = kNoNode; // of the lanes that read the element
+  NodeId own_ = kNoNode;       // of the element
   std::optional<std::pair<AxisId, int64_t>> slice_;
   bool by_rows_ = false; // by the place in a row of its own length
   bool failed_ = false;

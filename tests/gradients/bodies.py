@@ -170,6 +170,11 @@ CASES = {
         ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.x = "f64[R, C]"\n'
          'inputs.w = "f64[P, D]"\noutputs.y = "f64[R, C, D]"\n'],
         "real v = at(w, P = index(C) + 1) * x + at(w, P = max(3 - index(C), 0)); y = v * v;"),
+    "the row and the place in it, together and apart": (
+        ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]"\ninputs.x = "f64[R, C]"\n'
+         'inputs.w = "f64[P, Q]"\ninputs.u = "f64[P]"\noutputs.y = "f64[R, C]"\n'],
+        "real v = at(w, Q = max(index(R) - 1, 0), P = min(index(C), size(P) - 1)) + at(w, P = size(C) - 1 - index(C), Q = index(R)) "
+        "+ at(u, P = index(R) + index(C)); y = v * v * (x + size(C));"),
     "places that go around backwards": (
         [ROW], "real v = at(x, N = (size(N) - index(N)) % size(N)) + 2 * at(x, N = (size(N) - 1 - index(N)) % size(N)); y = v * v * x;"),
     "and from the middle": ([ROW], "real v = at(x, N = (3 - index(N)) % size(N)) + at(x, N = (2 * size(N) + 1 - index(N)) % size(N)) + at(x, N = (-30 - index(N)) % size(N)); y = v * v * x;"),
