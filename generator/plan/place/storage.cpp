@@ -9,6 +9,7 @@
 #include "plan/index/asked.h"
 #include "plan/index/exprs.h"
 #include "plan/index/scopes.h"
+#include "plan/program/prune.h"
 
 namespace kgen {
 namespace {
@@ -387,40 +388,13 @@ void merge_copies(Plan &plan, const Recomputing &recomputing, std::vector<PlanNo
   }
   nodes = std::move(out);
 }
-
-std::set<VarId> read_in(const Plan &plan) {
-  std::set<VarId> out;
-  for (const Phase &phase : plan.phases)
-    for (const PlanNode &root : phase.nodes)
-      for (const Access &a : accesses_of(plan.kernel, root))
-        if (!a.write)
-          out.insert(a.var);
-  return out;
-}
-
-// Returns whether there were any.
-bool drop_unread(std::vector<PlanNode> &nodes, const Recomputing &recomputing, const std::set<VarId> &read) {
-  bool dropped =
-      std::erase_if(nodes, [&](const PlanNode &n) {
-        return n.kind == PlanNode::Kind::assign && recomputing.copies.count(n.target) != 0 && read.count(n.target) == 0;
-      }) != 0;
-  for (PlanNode &node : nodes)
-    for (std::vector<PlanNode> *list : {&node.body, &node.otherwise, &node.step})
-      dropped |= drop_unread(*list, recomputing, read);
-  return dropped;
-}
 } // namespace
 
 // What merged copies were made of may be a copy that nobody else reads.
 void merge_copies(Plan &plan, const Recomputing &recomputing) {
   for (Phase &phase : plan.phases)
     merge_copies(plan, recomputing, phase.nodes, {});
-  for (bool more = true; more;) {
-    const std::set<VarId> read = read_in(plan);
-    more = false;
-    for (Phase &phase : plan.phases)
-      more |= drop_unread(phase.nodes, recomputing, read);
-  }
+  prune(plan);
   place_variables(plan);
 }
 

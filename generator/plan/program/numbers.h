@@ -7,8 +7,9 @@
 
 namespace kgen {
 
-// Sets PlanNode::origin of what no pass takes away: folds, scans, what is assigned to outputs, and to variables with
-// several assignments. (A variable that is assigned once may be replaced by its value.)
+// Sets PlanNode::origin of what no pass takes away: folds, scans, what is assigned to elements of outputs or to outputs
+// that held something else, and to variables with several assignments. (A variable that is assigned once, as a whole,
+// may be replaced by its value.)
 void number_statements(const Kernel &kernel, std::vector<PlanNode> &program);
 
 } // namespace kgen

@@ -16,13 +16,17 @@ public:
   }
 
   // What a live node reads is live, up to a fixpoint: loops feed their own beginning.
-  void mark(const std::vector<PlanNode> &nodes) {
+  void run(const std::vector<std::vector<PlanNode> *> &lists) {
     do {
       changed_ = false;
-      visit(nodes);
+      for (const std::vector<PlanNode> *nodes : lists)
+        visit(*nodes);
     } while (changed_);
+    for (std::vector<PlanNode> *nodes : lists)
+      sweep(*nodes);
   }
 
+private:
   void sweep(std::vector<PlanNode> &nodes) const {
     for (PlanNode &node : nodes)
       for (auto *list : {&node.body, &node.otherwise, &node.step})
@@ -32,7 +36,6 @@ public:
     });
   }
 
-private:
   bool has_effect(const PlanNode &node) const {
     if (changes_nothing(kernel_, node))
       return false;
@@ -94,10 +97,13 @@ bool changes_nothing(const Kernel &kernel, const PlanNode &node) {
   return value.op == Op::read && value.ref == node.target && value.coords.empty();
 }
 
-void prune(const Kernel &kernel, std::vector<PlanNode> &program) {
-  Pruning pruning(kernel);
-  pruning.mark(program);
-  pruning.sweep(program);
+void prune(const Kernel &kernel, std::vector<PlanNode> &program) { Pruning(kernel).run({&program}); }
+
+void prune(Plan &plan) {
+  std::vector<std::vector<PlanNode> *> lists;
+  for (Phase &phase : plan.phases)
+    lists.push_back(&phase.nodes);
+  Pruning(plan.kernel).run(lists);
 }
 
 } // namespace kgen

@@ -11,5 +11,6 @@ namespace kgen {
 bool changes_nothing(const Kernel &kernel, const PlanNode &node);
 
 void prune(const Kernel &kernel, std::vector<PlanNode> &program);
+void prune(Plan &plan); // of its phases
 
 } // namespace kgen
