@@ -1,13 +1,12 @@
 // Which loops of an OpenMP plan are vectors, and what it says of them: totals, records, tiles, and what memory is asked
 // for before it is wanted.
-#include "analysis_harness.h"
+#include "plan_harness.h"
 
 #include <algorithm>
 
 #include <doctest/doctest.h>
 
 #include "plan/index/access.h"
-#include "rewrite/canonicalize.h"
 
 using namespace kgen;
 
@@ -16,11 +15,7 @@ namespace {
 using Form = LaneTotal::Form;
 
 Plan plan_of(const std::string &operands, const std::string &body) {
-  const test::Analysed a = test::analyse("kernel = \"k\"\n" + operands + "body = '''\n" + body + "\n'''\n");
-  INFO(a.errors);
-  REQUIRE(a.built);
-  REQUIRE(a.errors.empty());
-  return make_plan(canonicalize(a.kernel, a.facts), a.facts, TargetKind::openmp);
+  return test::plan_of("kernel = \"k\"\n" + operands + "body = '''\n" + body + "\n'''\n", TargetKind::openmp);
 }
 
 // The nodes of which it is so.

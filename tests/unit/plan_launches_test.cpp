@@ -1,12 +1,11 @@
 // What the kernels of a GPU are, as the plan decides it; and plans whose kernels do not fit are refused.
-#include "analysis_harness.h"
+#include "plan_harness.h"
 
 #include <doctest/doctest.h>
 
 #include "plan/cuda/nests.h"
 #include "plan/index/ranges.h"
 #include "plan/verify/launches.h"
-#include "rewrite/canonicalize.h"
 
 using namespace kgen;
 
@@ -16,11 +15,7 @@ using Launch = Phase::Launch;
 using Work = Launch::Work;
 
 Plan plan_of(const std::string &operands, const std::string &body) {
-  const test::Analysed a = test::analyse("kernel = \"k\"\n" + operands + "body = '''\n" + body + "\n'''\n");
-  INFO(a.errors);
-  REQUIRE(a.built);
-  REQUIRE(a.errors.empty());
-  return make_plan(canonicalize(a.kernel, a.facts), a.facts, TargetKind::cuda);
+  return test::plan_of("kernel = \"k\"\n" + operands + "body = '''\n" + body + "\n'''\n", TargetKind::cuda);
 }
 
 const std::string kRows = "inputs.x = \"f32[M, N]\"\noutputs.y = \"f32[M, N]\"\n";

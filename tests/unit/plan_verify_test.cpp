@@ -1,5 +1,5 @@
 // Plans with a fault are refused, and for that fault.
-#include "analysis_harness.h"
+#include "plan_harness.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,6 @@
 #include "plan/index/access.h"
 #include "plan/passes.h"
 #include "plan/verify/verify.h"
-#include "rewrite/canonicalize.h"
 
 using namespace kgen;
 
@@ -16,12 +15,8 @@ namespace {
 
 Plan plan_of(const std::string &body, TargetKind target = TargetKind::cuda,
              const std::string &outputs = "outputs.y = \"f32[M, N]\"\noutputs.s = \"f32[M]\"\n") {
-  const test::Analysed a =
-      test::analyse("kernel = \"k\"\ninputs.x = \"f32[M, N]\"\n" + outputs + "body = '''\n" + body + "\n'''\n");
-  INFO(a.errors);
-  REQUIRE(a.built);
-  REQUIRE(a.errors.empty());
-  return make_plan(canonicalize(a.kernel, a.facts), a.facts, target);
+  return test::plan_of("kernel = \"k\"\ninputs.x = \"f32[M, N]\"\n" + outputs + "body = '''\n" + body + "\n'''\n",
+                       target);
 }
 
 std::string verify(const Plan &plan) { return PlanVerifier(plan.kernel).check(plan); }
