@@ -152,6 +152,22 @@ x = prod(index(H) % 2 + 1, H) + sum(a, M, H, where(a != 3));
   CHECK(has(text, "a[h * 3 + m]"));
 }
 
+TEST_CASE("an element of a row that is moved does not stand for the row's others") {
+  const std::string text = emitted_text(R"(
+kernel = "first"
+inputs.x = "f32[M, N]"
+outputs.y = "f32[M]"
+body = '''
+real begin = at(x, N = 0);
+y = prod(x - begin, N);
+y -= max(x, N);
+'''
+)",
+                                        ".cpp", "\nvoid ");
+  CHECK(has(text, "const auto begin = inside(0, N) ? load_every(&x[m * N], N, active) : 0.0f;"));
+  CHECK(has(text, "(load_every(&x[m * N + n], N, active) - begin)"));
+}
+
 TEST_CASE("nothing is loaded for an arm of a choice") {
   const std::string text = emitted_text(R"(
 kernel = "chosen"

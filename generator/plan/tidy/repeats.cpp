@@ -64,11 +64,13 @@ public:
   }
 
 private:
+  // The current element into another array.
   bool only_moves(const PlanNode &node) const {
     if (node.kind != PlanNode::Kind::assign || node.scatter_add)
       return false;
     const Expr &value = kernel_.expr(node.value);
-    return value.op == Op::read && kernel_.vars[value.ref].type == kernel_.vars[node.target].type;
+    return value.op == Op::read && value.coords.empty() &&
+           kernel_.vars[value.ref].type == kernel_.vars[node.target].type;
   }
 
   std::vector<ExprId> computed_in(const PlanNode &node) const {

@@ -190,11 +190,15 @@ private:
     if (!fits)
       return false;
     // A scatter meets itself at other points, but its additions may come in any order, and else it is one-to-one.
+    std::map<VarId, std::vector<const Access *>> by_memory; // of what has thousands, few meet
     for (const Access &a : item.accesses)
-      for (const Access &b : item.accesses)
-        if (&a != &b && conflict(a, b) && !(a.aligned.contains(axis) && b.aligned.contains(axis)) &&
-            !(is_private(a.var) && !kernel_.vars[a.var].axes.contains(axis)))
-          return false;
+      by_memory[a.memory].push_back(&a);
+    for (const auto &[memory, accesses] : by_memory)
+      for (const Access *a : accesses)
+        for (const Access *b : accesses)
+          if (a != b && conflict(*a, *b) && !(a->aligned.contains(axis) && b->aligned.contains(axis)) &&
+              !(is_private(a->var) && !kernel_.vars[a->var].axes.contains(axis)))
+            return false;
     // All statements inside must have the same lanes along it, or be guarded.
     return differs || limits_.ends_alike(item.node, axis, is_private);
   }
