@@ -5,8 +5,6 @@ that it gives, in file order. Bindings turn the arrays into those of their frame
 here stand those that are put together of features, so that each two of these meet.
 """
 import dataclasses
-import resource
-import subprocess
 
 import ml_dtypes
 import numpy as np
@@ -301,17 +299,6 @@ out = lambda * np + self;
 type = index(in);
 '''
 """, call(x, x, 2.0, in_=2, gives=[3 * x, np.arange(2, dtype="f4")], disagrees={1: (0, 0)}))
-
-
-def seconds_of(*command):
-    """Of the processor, the least of three runs, so that what else the machine does counts little."""
-    used = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    times = []
-    for _ in range(3):
-        before = used()
-        subprocess.run(command, check=True)
-        times.append(used() - before)
-    return min(times)
 
 
 FEATURES = ("types", "list", "scalar", "optional", "table", "alias", "strided", "ragged", "size", "derived")

@@ -89,29 +89,32 @@ def scale(x, w, alpha):
 
 TEST_CASE("a handler passes what the call says on to the function that it names") {
   const std::string text = bound(kScale).cpp;
-  CHECK(part(text, "ffi::Error on_cpu", "case 1:") == R"(
-ffi::Error on_cpu(ffi::ThreadPool xla_threads, ffi::AnyBuffer x, ffi::AnyBuffer w,
-                  ffi::Result<ffi::AnyBuffer> y, int64_t kgen_function, bool given_w, double alpha,
-                  int64_t N) {
-  const Threads limit(xla_threads);
+  CHECK(part(text, "XLA_FFI_Error* on_cpu", "case 1:") == R"(
+XLA_FFI_Error* on_cpu(const Call& call) {
+  const Array& x = call.argument(0);
+  const Array& w = call.argument(1);
+  const Array& y = call.result(0);
+  const auto given_w = call.number<bool>("given_w");
+  const auto alpha = call.number<double>("alpha");
+  const auto N = call.number<int64_t>("N");
+  const Threads limit(call);
   const int64_t rows = rows_of(x, 0, 1);
-  switch (kgen_function) {
+  switch (call.number<int64_t>("kgen_function")) {
     case 0:
-      return error_of(
+      return call.ended(
           scale_f32_openmp(static_cast<float>(alpha), pointer(x), pointer(w, given_w), pointer(y), rows, N));
     )");
-  CHECK(has(text, "scale_bf16_cuda(static_cast<float>(alpha), pointer(x), pointer(w, given_w), pointer(y),"));
-  CHECK(has(text, R"(.Attr<double>("alpha"))"));
+  CHECK(has(text, "scale_bf16_cuda(static_cast<float>(alpha), pointer(x), pointer(w, given_w),"));
 }
 
 TEST_CASE("names of the spec that a handler has for itself step aside") {
   const std::string text = bound(R"(kernel = "k"
 inputs.pointer = "f32[limit]"
-outputs.xla_threads = "f32[limit]"
-body = 'xla_threads = pointer;'
+outputs.call = "f32[limit]"
+body = 'call = pointer;'
 )")
                                .cpp;
-  CHECK(has(text, "k_openmp(pointer(pointer_two), pointer(xla_threads_two), limit_two)"));
+  CHECK(has(text, "k_openmp(pointer(pointer_two), pointer(call_two), limit_two)"));
 }
 
 TEST_CASE("only arrays that all begin with `...` are one call under vmap") {

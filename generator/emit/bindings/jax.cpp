@@ -38,6 +38,8 @@ std::string handlers_file(const BindingInput &in) {
   view.set("banner", banner(in.spec, "")).set("kernel", s.kernel);
   view.set("cpu_handler", cpu.function).set("cpu_symbol", cpu.symbol);
   view.set("cuda", on_gpu).set("cuda_handler", cuda.function).set("cuda_symbol", cuda.symbol);
+  view.set("plain",
+           std::ranges::any_of(s.arrays, [&](const Array &a) { return !a.optional && (on_gpu || !is_wide_table(a)); }));
   view.set("optional", std::ranges::any_of(s.arrays, &Array::optional));
   view.set("rows", has_part(both, "rows_of(")).set("strides", has_part(both, "stride_of("));
   view.set("wide", has_part(both, "WideTable")).set("memory", has_part(both, "with_workspace("));

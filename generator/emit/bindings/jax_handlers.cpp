@@ -18,8 +18,8 @@ constexpr Platform kCpu{false, "_openmp"}, kCuda{true, "_cuda"};
 class Handler {
 public:
   Handler(const Signature &s, const Platform &platform) : s_(s), platform_(platform) {
-    for (const char *name : {"Pointer", "Threads", "WideTable", "error_of", "ffi", "pointer", "rows_of", "stride_of",
-                             "with_workspace", "xla_memory", "xla_stream", "xla_threads", "kgen_function", "limit"})
+    for (const char *name : {"Array", "Call", "Pointer", "Threads", "WideTable", "call", "pointer", "rows_of",
+                             "stride_of", "stream", "limit"})
       names_.reserve(name);
     for (const SignatureArray &a : s.arrays)
       arrays_.push_back(names_.claim(c_name(a.name)));
@@ -33,48 +33,38 @@ public:
 
   JaxHandler handler(const std::string &symbol) const {
     const std::string name = platform_.is_cuda ? "on_cuda" : "on_cpu";
-    return {"ffi::Error " + name + "(" + join(parameters(), ", ") + ") {\n" + preparations() +
-                "switch (kgen_function) {\n" + cases() + "default: return ffi::Error::InvalidArgument(\"" + s_.kernel +
-                ": there is no such function\");\n}\n}\n",
+    return {"XLA_FFI_Error* " + name + "(const Call& call) {\n" + preparations() +
+                "switch (call.number<int64_t>(\"kgen_function\")) {\n" + cases() +
+                "default: return call.error(\"there is no such function\");\n}\n}\n",
             "extern \"C\" __attribute__((visibility(\"default\"))) XLA_FFI_Error* " + symbol +
-                "(XLA_FFI_CallFrame*);\nXLA_FFI_DEFINE_HANDLER_SYMBOL(" + symbol + ", " + name + ", ffi::Ffi::Bind()" +
-                bindings() + ");\n"};
+                "(XLA_FFI_CallFrame* frame);\nXLA_FFI_Error* " + symbol +
+                "(XLA_FFI_CallFrame* frame) { return answer(frame, " + name + "); }\n"};
   }
 
 private:
-  bool needs_memory() const {
-    return platform_.is_cuda && std::ranges::any_of(s_.functions, &CFunction::cuda_workspace);
-  }
-
-  // What a handler takes: C++ type, name, and how the binding declares it.
-  struct Parameter {
-    std::string type, name, binding;
-  };
-  std::vector<Parameter> all_parameters() const {
-    std::vector<Parameter> out;
-    if (platform_.is_cuda)
-      out.push_back({"void*", "xla_stream", "Ctx<ffi::PlatformStream<void*>>()"});
-    else
-      out.push_back({"ffi::ThreadPool", "xla_threads", "Ctx<ffi::ThreadPool>()"});
-    if (needs_memory())
-      out.push_back({"ffi::ScratchAllocator", "xla_memory", "Ctx<ffi::ScratchAllocator>()"});
+  // What the call passes, by its names. That of an aliased input is the output's memory.
+  std::string values() const {
+    std::string out;
+    int argument = 0, result = 0;
     for (size_t i = 0; i < s_.arrays.size(); ++i)
-      if (s_.arrays[i].is_argument()) // that of an aliased output is its own memory
-        out.push_back({"ffi::AnyBuffer", s_.arrays[i].alias >= 0 ? "" : arrays_[i], "Arg<ffi::AnyBuffer>()"});
+      if (s_.arrays[i].is_argument()) {
+        if (s_.arrays[i].alias < 0)
+          out += "const Array& " + arrays_[i] + " = call.argument(" + std::to_string(argument) + ");\n";
+        ++argument;
+      }
     for (const int i : s_.outputs())
-      out.push_back({"ffi::Result<ffi::AnyBuffer>", arrays_[i], "Ret<ffi::AnyBuffer>()"});
-    const auto add_attribute = [&](const std::string &type, const std::string &name, const std::string &attribute) {
-      out.push_back({type, name, "Attr<" + type + ">(\"" + attribute + "\")"});
+      out += "const Array& " + arrays_[i] + " = call.result(" + std::to_string(result++) + ");\n";
+    const auto add_number = [&](std::string_view type, const std::string &name, const std::string &of_call) {
+      out += "const auto " + name + " = call.number<" + std::string(type) + ">(\"" + of_call + "\");\n";
     };
-    add_attribute("int64_t", "kgen_function", "kgen_function");
     for (size_t i = 0; i < s_.arrays.size(); ++i)
       if (s_.arrays[i].optional)
-        add_attribute("bool", given_[i], jax_given(s_.arrays[i]));
+        add_number("bool", given_[i], jax_given(s_.arrays[i]));
     for (size_t i = 0; i < s_.scalars.size(); ++i)
-      add_attribute(attribute_type(s_.scalars[i].type), scalars_[i], s_.scalars[i].name);
+      add_number(attribute_type(s_.scalars[i].type), scalars_[i], s_.scalars[i].name);
     for (size_t i = 0; i < s_.sizes.size(); ++i)
       if (is_jax_attribute(s_, s_.sizes[i]))
-        add_attribute("int64_t", sizes_[i], s_.sizes[i].name);
+        add_number("int64_t", sizes_[i], s_.sizes[i].name);
     return out;
   }
 
@@ -83,28 +73,14 @@ private:
     return is_floating(type) ? "double" : type == Type::boolean ? "bool" : "int64_t";
   }
 
-  std::vector<std::string> parameters() const {
-    std::vector<std::string> out;
-    for (const Parameter &p : all_parameters())
-      out.push_back(p.type + (p.name.empty() ? "" : " " + p.name));
-    return out;
-  }
-
-  std::string bindings() const {
-    std::string out;
-    for (const Parameter &p : all_parameters())
-      out += "." + p.binding;
-    return out;
-  }
-
   std::string preparations() const {
-    std::string out = platform_.is_cuda ? "" : "const Threads limit(xla_threads);\n";
+    std::string out = values();
+    out += platform_.is_cuda ? "void* const stream = call.stream();\n" : "const Threads limit(call);\n";
     for (size_t i = 0; i < s_.arrays.size(); ++i)
       if (is_wide_table(s_.arrays[i]))
-        out += platform_.is_cuda
-                   ? "if (" + arrays_[i] + ".element_type() != ffi::S64)\nreturn ffi::Error::InvalidArgument(\"" +
-                         s_.kernel + ": " + s_.arrays[i].name + " must be int64 on a GPU: set jax_enable_x64\");\n"
-                   : "const WideTable " + wide(i) + "(" + arrays_[i] + ");\n";
+        out += platform_.is_cuda ? "if (" + arrays_[i] + ".dtype != XLA_FFI_DataType_S64)\nreturn call.error(\"" +
+                                       s_.arrays[i].name + " must be int64 on a GPU: set jax_enable_x64\");\n"
+                                 : "const WideTable " + wide(i) + "(" + arrays_[i] + ");\n";
     for (size_t i = 0; i < s_.sizes.size(); ++i)
       if (!is_jax_attribute(s_, s_.sizes[i]))
         out += "const int64_t " + sizes_[i] + " = " + rows(*jax_array_of_rows(s_)) + ";\n";
@@ -119,9 +95,7 @@ private:
 
   std::string wide(size_t i) const { return arrays_[i] + "_wide"; }
   size_t index_of(const SignatureArray &array) const { return static_cast<size_t>(&array - s_.arrays.data()); }
-  std::string buffer(const SignatureArray &array) const {
-    return (array.is_argument() ? "" : "*") + arrays_[index_of(array)];
-  }
+  const std::string &buffer(const SignatureArray &array) const { return arrays_[index_of(array)]; }
 
   std::string cases() const {
     std::string out;
@@ -143,13 +117,13 @@ private:
     if (!platform_.is_cuda) {
       if (f.openmp_workspace) // XLA lends none on the CPU: the function allocates
         arguments.insert(arguments.end(), {"nullptr", "0"});
-      return "error_of(" + name + "(" + join(arguments, ", ") + "))";
+      return "call.ended(" + name + "(" + join(arguments, ", ") + "))";
     }
     if (!f.cuda_workspace)
-      return "error_of(" + name + "(" + join(arguments, ", ") + ", xla_stream))";
-    return "with_workspace(xla_memory, " + name + "_workspace(" + join(sizes, ", ") +
+      return "call.ended(" + name + "(" + join(arguments, ", ") + ", stream))";
+    return "call.with_workspace(" + name + "_workspace(" + join(sizes, ", ") +
            "), [&](void* workspace, int64_t bytes) { return " + name + "(" + join(arguments, ", ") +
-           ", workspace, bytes, xla_stream); })";
+           ", workspace, bytes, stream); })";
   }
 
   std::string argument(const CFunction &f, const CArgument &a) const {
