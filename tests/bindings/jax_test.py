@@ -23,6 +23,7 @@ from jax.sharding import PartitionSpec as P
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from processor_time import seconds_of  # noqa: E402
+from this_machine import SOON_COMPILED  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KGEN = pathlib.Path(sys.argv.pop(1)).resolve()
@@ -63,7 +64,7 @@ def run(*command, **more):
     return done.stdout
 
 
-def build(module, flags="-O0", **environment):
+def build(module, flags=SOON_COMPILED, **environment):
     """Compiles a binding without nvcc."""
     return subprocess.run([sys.executable, str(module)], capture_output=True, text=True,
                           env={**os.environ, "NVCC": "", "CXXFLAGS": flags, **environment})  # fmt: skip

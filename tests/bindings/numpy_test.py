@@ -15,6 +15,9 @@ import matrix
 import numpy as np
 from matrix import numbers
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+from this_machine import SOON_COMPILED  # noqa: E402
+
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 
 
@@ -39,7 +42,7 @@ def kgen(*arguments):
 
 
 def build(name):
-    environment = dict(os.environ, CXXFLAGS="-O0")
+    environment = dict(os.environ, CXXFLAGS=SOON_COMPILED)
     subprocess.run([sys.executable, f"{name}_numpy.py"], cwd=FOLDER, check=True, env=environment)
 
 

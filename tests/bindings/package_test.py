@@ -15,8 +15,10 @@ from unittest import mock
 
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 PACKAGE = str(pathlib.Path(__file__).resolve().parents[2] / "bindings")
-sys.path.insert(0, PACKAGE)
-os.environ.update(KGEN_EXECUTABLE=KGEN, CXXFLAGS="-O0")
+sys.path[:0] = PACKAGE, str(pathlib.Path(__file__).resolve().parents[1] / "tools")
+from this_machine import SOON_COMPILED  # noqa: E402
+
+os.environ.update(KGEN_EXECUTABLE=KGEN, CXXFLAGS=SOON_COMPILED)
 
 import kgen  # noqa: E402
 import numpy as np  # noqa: E402
@@ -289,7 +291,7 @@ body = 'real v = x; while (v > 1) v = v / 2; y = v;'
         self.assertEqual((first.stdout, second.stdout), ("[[2.]]\n", "[[2.]]\n"))
         self.assertEqual(first.stderr, "kgen: compiling scale for numpy\n")
         self.assertEqual(second.stderr, "")
-        third = self.python(code, CXXFLAGS="-O0 -g")
+        third = self.python(code, CXXFLAGS=SOON_COMPILED + " -g")
         self.assertEqual(third.stderr, "kgen: compiling scale for numpy\n")
 
     def test_each_program_of_the_compiler_counts_among_what_decides(self):

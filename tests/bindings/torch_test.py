@@ -25,6 +25,7 @@ import torch
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 from processor_time import seconds_of  # noqa: E402
+from this_machine import SOON_COMPILED  # noqa: E402
 
 KGEN = str(pathlib.Path(sys.argv.pop(1)).resolve())
 REVIEWED = pathlib.Path(__file__).parent / "reviewed_torch"
@@ -89,7 +90,7 @@ def kgen(*arguments):
 
 
 def build(module):
-    environment = dict(os.environ, CXXFLAGS="-O0")
+    environment = dict(os.environ, CXXFLAGS=SOON_COMPILED)
     subprocess.run([sys.executable, f"{module}.py"], cwd=FOLDER, check=True, env=environment)
 
 

@@ -10,3 +10,6 @@ def has_avx512():
 
 LEFT_OUT = [] if has_avx512() else ["-DKGEN_NO_AVX512"]
 FLAGS = ["-march=native", *LEFT_OUT]
+
+# Where it is no matter how fast a kernel is: what compilers take the shortest time for.
+SOON_COMPILED = "-O0 -DKGEN_NO_AVX2 -DKGEN_NO_AVX512"
