@@ -168,6 +168,23 @@ y -= max(x, N);
   CHECK(has(text, "(load_every(&x[m * N + n], N, active) - begin)"));
 }
 
+TEST_CASE("a branch begins with what it does") {
+  const std::string text = emitted_text(R"(
+kernel = "other"
+inputs.n = "i32[]"
+outputs.y = "f32[N]"
+body = '''
+y = 0;
+if (n > 1) {
+} else {
+  y = 2;
+}
+'''
+)",
+                                        ".cpp", "\nvoid ");
+  CHECK(has(text, "if (!(n[0] > 1))"));
+}
+
 TEST_CASE("nothing is loaded for an arm of a choice") {
   const std::string text = emitted_text(R"(
 kernel = "chosen"

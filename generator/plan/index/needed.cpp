@@ -42,6 +42,12 @@ bool has_successor(const Kernel &kernel, ExprId id) {
   return (e.op == Op::add || e.op == Op::sub || e.op == Op::cast) && is_integer(e.type) && all();
 }
 
+ExprId successor(Kernel &kernel, ExprId id) {
+  const Expr e = kernel.expr(id);
+  return e.op == Op::constant ? make_constant(kernel, Type::i64, e.integer + 1, 0)
+                              : make_op(kernel, Op::add, Type::i64, {id, make_constant(kernel, Type::i64, 1, 0)});
+}
+
 // `index(axis) < end`, `index(axis) <= end`, and the same the other way round.
 std::optional<Limit> limit_of(Kernel &kernel, ExprId condition) {
   const Expr e = kernel.expr(condition);
@@ -55,7 +61,7 @@ std::optional<Limit> limit_of(Kernel &kernel, ExprId condition) {
   if (e.op == Op::le || e.op == Op::ge) {
     if (!has_successor(kernel, end))
       return std::nullopt;
-    end = make_op(kernel, Op::add, Type::i64, {end, make_constant(kernel, Type::i64, 1, 0)});
+    end = successor(kernel, end);
   }
   return Limit{{condition}, index.axis, end, {}};
 }

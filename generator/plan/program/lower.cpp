@@ -154,6 +154,10 @@ private:
       node.condition = make_read(kernel_, test.target);
       out.push_back(std::move(test));
     }
+    if (node.body.empty()) {
+      std::swap(node.body, node.otherwise);
+      node.condition = make_not(kernel_, node.condition);
+    }
     out.push_back(std::move(node));
   }
 
