@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/native_shim.h"
+#include "cli/native_workspace.h"
 #include "ir/evaluate.h"
 #include "support/text.h"
 
@@ -114,10 +115,10 @@ public:
     return place(reason);
   }
 
-  void *const *pointers() const { return pointers_.data(); }
-  const int64_t *integers() const { return integers_.data(); }
+  const std::vector<void *> &pointers() const { return pointers_; }
+  const std::vector<int64_t> &integers() const { return integers_; }
+  const int64_t *sizes() const { return integers_.data() + first_size_; }
   const double *numbers() const { return numbers_.data(); }
-  size_t first_size() const { return first_size_; }
   size_t end() const { return end_ + (has_table_status_ ? 1 : 0); } // where workspace and stream follow
 
   int table_status() const {
@@ -463,12 +464,14 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
     result.error = "cannot be called: " + fault;
     return result;
   }
-  using Call =
-      int (*)(void *const *, const int64_t *, const double *, size_t, size_t, int, bool, void (*)(void *), void *);
-  auto call = reinterpret_cast<Call>(::dlsym(library_, ("kgen_shim_" + function_name(kernel, target_)).c_str()));
-  auto threads = reinterpret_cast<void (*)(int)>(::dlsym(library_, "kgen_shim_threads"));
-  auto explain = reinterpret_cast<const char *(*)(int)>(::dlsym(library_, "kgen_shim_error"));
-  if (!call || !threads || !explain) {
+  const std::string name = "kgen_shim_" + function_name(kernel, target_);
+  const auto call = reinterpret_cast<NativeCall>(::dlsym(library_, name.c_str()));
+  const auto workspace =
+      reinterpret_cast<int64_t (*)(const int64_t *)>(::dlsym(library_, (name + "_workspace").c_str()));
+  const auto threads = reinterpret_cast<void (*)(int)>(::dlsym(library_, "kgen_shim_threads"));
+  const auto is_too_small = reinterpret_cast<bool (*)(int)>(::dlsym(library_, "kgen_shim_is_too_small"));
+  const auto explain = reinterpret_cast<const char *(*)(int)>(::dlsym(library_, "kgen_shim_error"));
+  if (!call || !threads || !is_too_small || !explain) {
     result.error = "the emitted code lacks " + function_name(kernel, target_);
     return result;
   }
@@ -476,12 +479,15 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
     ::mallopt(M_PERTURB, 0x21 + 0x30 * options.threads); // what the launcher allocates is full of some byte, too
     if (options.threads > 0)
       threads(options.threads);
-    return call(
-        frame.pointers(), frame.integers(), frame.numbers(), frame.first_size(), frame.end(), options.workspace,
-        options.least_workspace && target_ == NativeTarget::openmp,
-        [](void *arrays) { static_cast<const CallFrame *>(arrays)->restore(); }, &frame);
+    const int64_t bytes = workspace && options.workspace != 0 ? workspace(frame.sizes()) : -1;
+    if (bytes < 0) // it needs none, or the call itself says what is wrong
+      return call(frame.pointers().data(), frame.integers().data(), frame.numbers());
+    CallInWorkspace in(call, frame.pointers(), frame.integers(), frame.numbers(), frame.end(), bytes, options.workspace,
+                       is_too_small);
+    const bool least = options.least_workspace && target_ == NativeTarget::openmp;
+    return least ? in.with_least([&] { frame.restore(); }) : in.with_some();
   });
-  if (result.error.empty() && result.status < 0) {
+  if (result.error.empty() && result.status == CallInWorkspace::kOverrun) {
     result.error = "wrote outside the workspace";
     return result;
   }

@@ -7,6 +7,7 @@
 #include "analysis/facts.h"
 #include "grad/arrays_of_sizes.h"
 #include "grad/document.h"
+#include "grad/fixed_numbers.h"
 #include "grad/functions.h"
 #include "grad/program.h"
 #include "grad/rules.h"
@@ -82,8 +83,8 @@ std::pair<std::string, std::string> first_difference(const std::string &one, con
 class Differentiation {
 public:
   Differentiation(const Spec &spec, const GradOptions &options, Diagnostics &diags)
-      : spec_(spec), flat_(without_batch(spec)), exact_outputs_(exact_outputs(spec)), options_(options), diags_(diags) {
-  }
+      : spec_(spec), flat_(with_fixed_numbers(without_batch(spec))), exact_outputs_(exact_outputs(spec)),
+        options_(options), diags_(diags) {}
 
   std::optional<BackwardSpec> run(const std::vector<Variant> &variants, const std::vector<body::Body> &bodies) {
     if (!check_names())

@@ -173,21 +173,28 @@ void Graph::forward_terms(NodeId id, double times, std::vector<std::pair<NodeId,
   forward_terms(n.args[1], n.op == Op::add ? times : -times, out);
 }
 
-// x - log(t), where the sum that holds log(t) says it in no more terms than x has; else kNoNode.
+// x - log(t), where the sum that holds log(t) says it in no more terms than x has; else kNoNode. Of what the sum has
+// besides, nothing may come in: it would cost digits where it goes out again, and a mask of infinities would be a NaN.
 NodeId Graph::without_logarithm(NodeId exponent, NodeId of) {
   std::vector<std::pair<NodeId, double>> terms;
   forward_terms(exponent, 1, terms);
   const size_t before = terms.size();
+  const AxisSet lanes = axes(exponent) | axes(of);
   for (const Logarithm &known : logarithms_) {
-    if (known.of != of)
+    if (known.of != of || !lanes.contains(axes(known.sum)))
       continue;
+    std::vector<std::pair<NodeId, double>> may_stand = terms;
+    terms_of(known.sum, 1, may_stand);
     // With sum = times * log(t) + rest, x - log(t) is x - times * (sum - rest).
     std::vector<std::pair<NodeId, double>> after = terms;
     terms_of(known.sum, -known.times, after);
     forward_terms(known.sum, known.times, after);
     terms_of(known.log, -1, after);
     std::erase_if(after, [](const auto &term) { return term.second == 0; });
-    if (after.size() > before)
+    const bool comes_in = std::any_of(after.begin(), after.end(), [&](const auto &term) {
+      return std::none_of(may_stand.begin(), may_stand.end(), [&](const auto &t) { return t.first == term.first; });
+    });
+    if (after.size() > before || comes_in)
       continue;
     NodeId out = number(0);
     for (const auto &[term, times] : after)

@@ -42,7 +42,7 @@ std::string derivative_of_choice(const Spec &spec, const Variant &variant, const
 ExprId Lowering::value(const body::Expr &e) {
   switch (e.kind) {
   case Kind::literal:
-    if (build_.kept != nullptr && !e.param.empty())
+    if (build_.kept != nullptr && !e.param.empty() && !is_given(e.param))
       return as(kept_param(e), e.type);
     return is_floating(e.type) ? number(type_row(e.type).arithmetic, e.number, e.weak, e.place)
                                : integer(e.type, e.integer, e.place);
@@ -96,6 +96,12 @@ ExprId Lowering::value(const body::Expr &e) {
     break;
   }
   KGEN_UNREACHABLE("an expression that is no value");
+}
+
+// On the command line: so it is this number alone.
+bool Lowering::is_given(const std::string &param) const {
+  const auto found = std::ranges::find(build_.spec.params, param, &Param::name);
+  return found != build_.spec.params.end() && found->value_place.file == kCommandLine;
 }
 
 // A number that a parameter names, as a scalar of the parameter's name: a whole one where the parameter is, since the

@@ -36,6 +36,14 @@ RAGGED = ['axes.C = { ragged = "start", over = "R" }\ntables.start = "i64[R + 1]
 
 # name: what comes before the body, one or several; body
 CASES = {
+    "a logarithm of a softmax beside what has another axis": (
+        ['inputs.x = "f64[N, K]"\ninputs.w = "f64[K]"\noutputs.y = "f64[N, K]"\n'], "y = log_softmax(w, K) - x;"),
+    "one that is written out": (
+        ['inputs.x = "f64[M, N, K]"\ninputs.w = "f64[N, K]"\noutputs.y = "f64[M, N, K]"\n'],
+        "real m = max(w, K);\ny = x + w - m - log(sum(exp(w - m), K));"),
+    "a mixture's weights in a logarithm of sums": (
+        ['inputs.x = "f64[N]"\ninputs.w = "f64[K]"\ninputs.mu = "f64[K]"\noutputs.y = "f64[N]"\n'],
+        "real lp = log_softmax(w, K) - 0.5 * (x - mu) * (x - mu);\ny = logsumexp(lp, K);"),
     "a parameter under a minus": (ANY, "y = x * x * -n;"),
     "under a minus in an argument": (ANY, "y = exp(-n * sum(x * x, N) / 16) * x;"),
     "under two of them": (ANY, "y = x * - -n * x;"),

@@ -149,6 +149,9 @@ CASES = {
     "one of the same type, or of a wider one, is read": (
         'types.T = ["f32", "bf16"]\ninputs.x = "T[M, N]"\noutputs.y = "T[M, N]"\noutputs.z = "f32[M, N]"\n',
         "y = exp(x);\nz = tanh(x);", 0, [r"inputs\.y", r"inputs\.z"], [r"exp\(x\)", r"tanh\(x\)"]),
+    "what is added to a logarithm does not come in, lest a mask of infinities is a NaN": (
+        'inputs.w = "f32[N, K]"\ninputs.b = "f32[N, K]"\noutputs.y = "f32[N, K]"\n', "y = log_softmax(w, K) + b;",
+        0, [r"exp_d \* sum\(d_y, K\) / sum\(exp_d, K\)"], [r"exp\(y", r"- b"]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],
