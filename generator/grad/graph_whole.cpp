@@ -138,8 +138,16 @@ std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
   }
 }
 
-// Rule "known comparisons": an index is its own magnitude, and the larger one of it and 0. What does not hold of two
-// whole numbers is the opposite, as none is NaN.
+// At each position of the axes: so `size(N) - 1` is not below 0.
+bool Graph::is_below(NodeId low, NodeId high, AxisSet axes) {
+  const auto is_known = [&](NodeId than) { return is_number(compare(Op::le, than, high), 1); };
+  return is_known(low) || std::ranges::any_of(axes.list(), [&](AxisId axis) {
+           return is_known(op(Op::add, {low, index(axis)}, node(low).type));
+         });
+}
+
+// Rule "known comparisons": an index is its own magnitude, the larger one of it and 0, and within its axis. What does
+// not hold of two whole numbers is the opposite, as none is NaN.
 NodeId Graph::known_whole(Op op, const std::vector<NodeId> &args, Type type) {
   const Node first = node(args[0]);
   if (op == Op::logical_not && first.kind == Kind::op && is_ordered(first.op) && is_integer(node(first.args[0]).type))
@@ -148,13 +156,18 @@ NodeId Graph::known_whole(Op op, const std::vector<NodeId> &args, Type type) {
     return kNoNode;
   if (op == Op::neg && first.kind == Kind::op && first.op == Op::neg)
     return first.args[0];
+  const auto is_known = [&](Op relation, NodeId a, NodeId b) { return is_number(compare(relation, a, b), 1); };
   if (op == Op::max || op == Op::min)
     for (const bool second : {false, true})
-      if (is_number(compare(op == Op::max ? Op::ge : Op::le, args[second], args[!second]), 1))
+      if (is_known(op == Op::max ? Op::ge : Op::le, args[second], args[!second]))
         return args[second];
+  if (op == Op::clamp && is_known(Op::ge, args[0], args[1]))
+    return this->op(Op::min, {args[0], args[2]}, type);
+  if (op == Op::clamp && is_known(Op::le, args[0], args[2]) && is_below(args[1], args[2], axes(args[0])))
+    return this->op(Op::max, {args[0], args[1]}, type);
   if (op == Op::abs)
     for (const bool below : {false, true})
-      if (is_number(compare(below ? Op::le : Op::ge, args[0], integer(0)), 1))
+      if (is_known(below ? Op::le : Op::ge, args[0], integer(0)))
         return below ? this->op(Op::neg, args, type) : args[0];
   return kNoNode;
 }

@@ -152,6 +152,10 @@ CASES = {
     "what is added to a logarithm does not come in, lest a mask of infinities is a NaN": (
         'inputs.w = "f32[N, K]"\ninputs.b = "f32[N, K]"\noutputs.y = "f32[N, K]"\n', "y = log_softmax(w, K) + b;",
         0, [r"exp_d \* sum\(d_y, K\) / sum\(exp_d, K\)"], [r"exp\(y", r"- b"]),
+    "a clamp to the axis that an index is in is none": (
+        ROW, "y = at(x, N = clamp(index(N), 0, size(N) - 1));", 0, [r"d_x = d_y;"], []),
+    "half of a clamp is an extreme": (
+        ROW, "y = at(x, N = clamp(index(N) - 2, 0, size(N) - 1));", 0, [r"where\(index\(N\) <= 2\)"], ["clamp", "max"]),
     "coordinates and conditions are short": (
         ROW, "y = at(x, N = size(N) - N) * at(x, N = N - 2);", 0,
         [r"real x_there = at\(x, N = size\(N\) - N - 2\);", r"index\(N\) > 0 \? "],
