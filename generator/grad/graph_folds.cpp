@@ -279,7 +279,7 @@ bool Graph::is_computed_extreme(NodeId id) const {
   const Node &n = node(id);
   const bool extreme = (n.kind == Kind::fold && (n.monoid == Monoid::max || n.monoid == Monoid::min)) ||
                        (n.kind == Kind::scan && n.scan == ScanKind::max);
-  return extreme && !is_element(n.args[0]);
+  return extreme && kgen::is_floating(n.type) && !is_element(n.args[0]); // whole numbers are not rounded
 }
 
 bool Graph::asks_for_computed_extreme(NodeId id) const {

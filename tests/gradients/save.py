@@ -12,6 +12,10 @@ KGEN = sys.argv[1]
 # Which local, the spec below the kernel's name, what the forward kernel says of it, and what the backward kernel no
 # longer says.
 CASES = {
+    "a scan of whole numbers": (
+        "recent", 'inputs.f = "bool[N]"\ninputs.x = "T[N]"\noutputs.o = "T[N]"\n'
+        "body = 'int64_t recent = cummax(f ? index(N) : 0, N); o = x * at(x, N = recent);'\n",
+        ['outputs.recent = "i64[N]"\n'], ["cummax("]),
     "the logarithm behind an attention's weights": (
         "lse", 'inputs.q = "T[B, S, D]"\ninputs.k = "T[B, R, D]"\ninputs.v = "T[B, R, D]"\nscalars.scale = "f32"\n'
         "outputs.o = \"T[B, S, D]\"\nbody = '''\nreal s = scale * dot(q, k, D);\nreal top = max(s, R);\n"
