@@ -1,11 +1,12 @@
 """The same kernel written in another way gives the same results: every shipped spec in each form of variants.py.
 
     run.py --kgen PATH [--only WORD] [--target interpret,openmp,cuda_model] [--jobs 2] [--cache FOLDER] [--show]
-           [--model tests/cuda_model --model-library libkgen_cuda_model.a]
+           [--in-turn] [--model tests/cuda_model --model-library libkgen_cuda_model.a]
 
 What a form computes is compared with the NumPy reference of the spec, as tests/reference/run.py does it, so that two
 forms which are wrong alike do not agree. A form may be refused only for the reasons that its maker names. --show prints
-the text of each form.
+the text of each form. --in-turn: of the forms of a spec every second one is compiled, of the next spec the others; all are
+interpreted.
 """
 
 import argparse
@@ -72,18 +73,19 @@ def compare(kgen, spec, variant, run, target, folder):
     return wrong_outputs(spec, run, folder, expected, before, lambda array, name: turned(array, variant, name))
 
 
-def attempt(kgen, path, targets, show):
+def attempt(kgen, path, number, targets, show, in_turn):
     """(kind, target, problem) of every form of one spec."""
     spec = SpecFile(path)
     results = []
-    for variant in variants(spec):
+    for form, variant in enumerate(variants(spec)):
+        is_compiled = not in_turn or (form + number) % 2 == 0
         if show:
             print(f"---- {path}, {variant.kind}\n{variant.text}")
         with tempfile.TemporaryDirectory(prefix="kgen_metamorphic_") as name:
             folder = Path(name)
             (folder / "spec.toml").write_text(variant.text)
             for run, target in itertools.product(chosen_runs(path), targets):
-                if target == "cuda_model" and not run["model"]:
+                if (target == "cuda_model" and not run["model"]) or not (is_compiled or target == "interpret"):
                     continue
                 try:
                     problem = compare(kgen, spec, variant, run, target, folder)
@@ -100,6 +102,7 @@ def main():
     parser.add_argument("--target", default="interpret,openmp")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", action="store_true")
+    parser.add_argument("--in-turn", action="store_true")
     for name, what in (("cache", "folder"), ("model", "folder"), ("model-library", "archive")):
         parser.add_argument(f"--{name}", type=lambda p: Path(p).resolve(), metavar=what.upper())
     options = parser.parse_args()
@@ -108,8 +111,8 @@ def main():
     tally = collections.Counter()
     forms = collections.Counter()
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        work = pool.map(attempt, itertools.repeat(options.kgen), paths, itertools.repeat(options.target.split(",")),
-                        itertools.repeat(options.show))
+        work = pool.map(attempt, itertools.repeat(options.kgen), paths, itertools.count(), itertools.repeat(options.target.split(",")),
+                        itertools.repeat(options.show), itertools.repeat(options.in_turn))
         for path, results in work:
             for kind, target, problem in results:
                 kind = re.sub(r"over \w+", "over one more axis", kind)
