@@ -29,9 +29,10 @@ public:
 
   bool one_to_one() {
     Determiner determiner(context_, symbols_);
-    determiner.assume(((output_.axes - named_) & lanes_).bits());
+    const AxisSet told = (output_.axes - named_) & lanes_;
+    determiner.assume(told.bits());
     for (const Coordinate &c : stmt_.coords) {
-      const auto size = coordinates_.size(c.value);
+      const auto size = coordinates_.size(without_constants(c.value, lanes_ - told));
       if (!size || !tables_inside(*size))
         continue;
       determiner.add(symbols_.polynomial(*size), Polynomial());
@@ -61,6 +62,21 @@ public:
   }
 
 private:
+  // What is left of a place without what is the same in all lanes: sums tell them apart as that does, even if they wrap
+  // around. In a loop, another round may add something else, and meet this one.
+  ExprId without_constants(ExprId id, AxisSet lanes) const {
+    const Expr &e = kernel_.expr(id);
+    const bool repeated = !kernel_.grid.empty() || std::any_of(around_.begin(), around_.end(), [](const Stmt *stmt) {
+      return stmt->kind == Stmt::Kind::loop;
+    });
+    if ((e.op != Op::add && e.op != Op::sub) || e.type != Type::i64 || repeated)
+      return id;
+    for (const size_t i : {0, 1})
+      if ((kernel_.expr(e.args[i]).axes & lanes).empty())
+        return without_constants(e.args[1 - i], lanes);
+    return id;
+  }
+
   // The axis that a running count tells, once the others that the place depends on are known.
   uint64_t handed_out(ExprId place, uint64_t known) {
     const AxisId axis = packed_axis(context_.kernel, place, stmt_, around_);

@@ -28,6 +28,25 @@ TEST_CASE("stores at other coordinates are one-to-one") {
   refused(spec(part, "at(z, M = 5) = x;"), "scatter_collides");
 }
 
+TEST_CASE("what is the same for all lanes may be added to a place, but not round by round") {
+  const auto spec = [](const std::string &body) {
+    return "kernel = \"a\"\nscalars.pos = \"i64\"\ntables.start = \"i32[B]\"\ninputs.place = \"i32[B]\"\n"
+           "inputs.k = \"f32[B, T]\"\noutputs.own = { type = \"f32[B, S]\", partial = true }\n"
+           "outputs.shared = { type = \"f32[S]\", partial = true }\nbody = '" +
+           body + "'\n";
+  };
+  for (const char *body : {"at(own, S = pos + index(T)) = k;", "at(own, S = 2 * index(T) - pos) = k;",
+                           "int64_t from = place + pos; at(own, S = index(T) + from) = k;",
+                           "at(shared, S = start[0] - index(T)) = at(k, B = 0);"})
+    legal(spec(body));
+  for (const char *body :
+       {"at(shared, S = place + index(T)) = k;", "at(shared, S = pos + index(T) / 2) = at(k, B = 0);",
+        "at(own, S = pos + index(T) * index(T) - index(T)) = k;", "at(own, S = place) = k;",
+        "for (int64_t i = 0; i < 2; ++i) at(own, S = index(T) + i) = k;",
+        "int64_t i = 0; while (i < 2) { at(own, S = index(T) + i * pos) = k; ++i; }"})
+    CHECK_MESSAGE(refused(spec(body), "scatter_collides") != "", body);
+}
+
 TEST_CASE("an output is written once all its slices are") {
   const auto spec = [](const std::string &body) {
     return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.z = \"f32[N, P=3]\"\nbody = '''\n" + body + "\n'''\n";
