@@ -231,7 +231,7 @@ class Orders:
         return self.value(lanes) if self.rng.random() < 0.6 else Node(self.rng.choice(["1", "1", "2"]), (), "i", (), 2)
 
     def permute(self):
-        """Each element once, at another place."""
+        """Each element once, at another place; of what has been written some, that lie as far on as lanes say together."""
         r, body = self.rng, self.body
         able = [v for v in self.outputs if v.name not in self.slices and any(a in v.axes for a in self.inner())]
         if not able:
@@ -242,6 +242,11 @@ class Orders:
             node = self.value(v.axes) if v.cls == "i" else body.make(v.cls, v.axes, 1)
         made = body.assign(v, node)
         made.text = f"at({v.name}, {axis} = size({axis}) - 1 - {axis}) = %0;"
+        if v.name in self.whole and not self.around and r.random() < 0.5:
+            with self.apart_from(v):
+                made.args.append(body.make("i", v.axes - {axis}, 1))
+            body.use("scatter of what lies further on")
+            made.text = f"at({v.name}, {axis} = {axis} {r.choice('+-')} int64_t(%{len(made.args) - 1})) = %0;"
         self.whole.add(v.name)
         return [made]
 
