@@ -13,9 +13,12 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/tools"))
+import this_machine  # noqa: E402
+
 LEAST = ["--decide", "least"]
 WORK = "200000"  # a case: with more, few sizes are tried in the time
-FLAGS = {"openmp": ["-O0", "-march=native"], "cuda_model": ["-O0"]}
+FLAGS = {"openmp": ["-O0", *this_machine.FLAGS], "cuda_model": ["-O0"]}
 FOUND = {"lanes_across_parts"}  # wrong once, and only so: these are tried in any share
 WITHOUT_VERDICT = "are undecided"
 

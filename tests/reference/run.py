@@ -1,12 +1,12 @@
 """Runs every shipped spec over the conformance list and compares it with the references.
 
     run.py --kgen PATH [--only WORD] [--target interpret,openmp,cuda_model] [--jobs 2] [--cache FOLDER]
-           [--cxxflags FLAGS] [--model tests/cuda_model --model-library libkgen_cuda_model.a]
+           [--cxxflags FLAGS] [--in-turn] [--model tests/cuda_model --model-library libkgen_cuda_model.a]
 
 For each run it writes the inputs as .npy files, calls `kgen run` and compares what comes out. bf16 travels as its
 bits in uint16. A run that fails, crashes, hangs or writes no output counts as failed. Without a list of targets: interpret.
 The CUDA model takes only the runs that the list says it can. --cache keeps compiled kernels, so that each (spec, choices)
-is compiled once.
+is compiled once. --in-turn: of the choices of a spec every second one, of the next spec the others.
 """
 
 import argparse
@@ -134,6 +134,14 @@ def by_kernel(runs):
     return list(groups.values())
 
 
+def in_turn(groups):
+    """Of the groups of each spec every second one, and at least one."""
+    of_spec = collections.defaultdict(list)
+    for group in groups:
+        of_spec[group[0]["spec"]].append(group)
+    return [group for number, own in enumerate(of_spec.values()) for group in (own[number % 2 :: 2] or own)]
+
+
 def prepare_environment(options):
     """What `kgen run` finds in its environment: the CUDA model and the folder of compiled kernels."""
     for name, value in (("KGEN_CUDA_MODEL", options.model), ("KGEN_CUDA_MODEL_LIBRARY", options.model_library)):
@@ -157,6 +165,7 @@ def main():
     parser.add_argument("--target", default="interpret", help=",".join(TARGETS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--cxxflags", default="", help="of emitted code")
+    parser.add_argument("--in-turn", action="store_true", help="half of each spec's choices")
     for name, what in (("cache", "folder"), ("model", "folder"), ("model-library", "archive")):
         parser.add_argument(f"--{name}", type=lambda p: Path(p).resolve(), metavar=what.upper())
     options = parser.parse_args()
@@ -174,6 +183,8 @@ def main():
         print(f"FAIL {spec}: no case in tests/conformance/cases.toml")
     start = time.monotonic()
     groups = by_kernel(runs)
+    if options.in_turn:
+        groups = in_turn(groups)
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for results in pool.map(attempt_all, itertools.repeat(options.kgen), groups, itertools.repeat(targets),
                                 itertools.repeat(options.cxxflags)):
