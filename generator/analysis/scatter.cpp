@@ -31,8 +31,12 @@ public:
     Determiner determiner(context_, symbols_);
     const AxisSet told = (output_.axes - named_) & lanes_;
     determiner.assume(told.bits());
+    // Another round or step may add something else to a place, and meet this one.
+    const bool repeats = !kernel_.grid.empty() || std::any_of(around_.begin(), around_.end(), [](const Stmt *stmt) {
+      return stmt->kind == Stmt::Kind::loop;
+    });
     for (const Coordinate &c : stmt_.coords) {
-      const auto size = coordinates_.size(without_constants(c.value, lanes_ - told));
+      const auto size = coordinates_.size(repeats ? c.value : without_constants(c.value, lanes_ - told));
       if (!size || !tables_inside(*size))
         continue;
       determiner.add(symbols_.polynomial(*size), Polynomial());
@@ -63,13 +67,10 @@ public:
 
 private:
   // What is left of a place without what is the same in all lanes: sums tell them apart as that does, even if they wrap
-  // around. In a loop, another round may add something else, and meet this one.
+  // around.
   ExprId without_constants(ExprId id, AxisSet lanes) const {
     const Expr &e = kernel_.expr(id);
-    const bool repeated = !kernel_.grid.empty() || std::any_of(around_.begin(), around_.end(), [](const Stmt *stmt) {
-      return stmt->kind == Stmt::Kind::loop;
-    });
-    if ((e.op != Op::add && e.op != Op::sub) || e.type != Type::i64 || repeated)
+    if ((e.op != Op::add && e.op != Op::sub) || e.type != Type::i64)
       return id;
     for (const size_t i : {0, 1})
       if ((kernel_.expr(e.args[i]).axes & lanes).empty())

@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kGuard = 64, kPage = 4096;
-constexpr unsigned char kGuardByte = 0xC7;
 // What outputs hold before: as numbers below all others, and above them, lest an extreme hides that it was read.
 constexpr unsigned char kLowPoison = 0xA5, kHighPoison = 0x5A;
 constexpr int kSpareArguments = 8; // workspace, its size, table status, stream: null and 0
@@ -98,7 +97,7 @@ public:
     for (const ArgumentRef &ref : kernel_.arguments)
       if (!add_argument(ref, reason))
         return false;
-    first_size_ = pointers_.size();
+    first_size_ = arguments_.pointers.size();
     for (AxisId axis : kernel_.size_arguments) {
       std::optional<int64_t> size = size_value(kernel_, kernel_.axes[axis].size, input_);
       add_number(size.value_or(0));
@@ -106,19 +105,17 @@ public:
     for (const Slot &slot : slots_)
       for (int64_t stride : slot.stride_arguments)
         add_number(stride);
-    end_ = pointers_.size();
+    end_ = arguments_.pointers.size();
     if (has_table_status_)
       add_table_status();
-    pointers_.resize(end_ + kSpareArguments);
-    integers_.resize(pointers_.size());
-    numbers_.resize(pointers_.size());
+    arguments_.pointers.resize(end_ + kSpareArguments);
+    arguments_.integers.resize(arguments_.pointers.size());
+    arguments_.numbers.resize(arguments_.pointers.size());
     return place(reason);
   }
 
-  const std::vector<void *> &pointers() const { return pointers_; }
-  const std::vector<int64_t> &integers() const { return integers_; }
-  const int64_t *sizes() const { return integers_.data() + first_size_; }
-  const double *numbers() const { return numbers_.data(); }
+  const NativeArguments &arguments() const { return arguments_; }
+  const int64_t *sizes() const { return arguments_.integers.data() + first_size_; }
   size_t end() const { return end_ + (has_table_status_ ? 1 : 0); } // where workspace and stream follow
 
   int table_status() const {
@@ -179,24 +176,24 @@ private:
       std::memcpy(region_ + slot.offset, slot.before.data(), slot.bytes);
   }
 
-  void add_number(int64_t value) {
-    pointers_.push_back(nullptr);
-    integers_.push_back(value);
-    numbers_.push_back(static_cast<double>(value));
+  void add_number(int64_t value) { add_number(value, static_cast<double>(value)); }
+  void add_number(int64_t integer, double number) {
+    arguments_.pointers.push_back(nullptr);
+    arguments_.integers.push_back(integer);
+    arguments_.numbers.push_back(number);
   }
 
   bool add_argument(const ArgumentRef &ref, std::string &reason) {
     if (ref.kind == ArgumentRef::Kind::scalar) {
       double value = input_.scalars.at(kernel_.scalars[ref.index].name);
-      pointers_.push_back(nullptr);
       auto whole = input_.integers.find(kernel_.scalars[ref.index].name);
-      integers_.push_back(whole != input_.integers.end() ? whole->second
-                                                         : convert(number_value(value), Type::f64, Type::i64).integer);
-      numbers_.push_back(value);
+      add_number(whole != input_.integers.end() ? whole->second
+                                                : convert(number_value(value), Type::f64, Type::i64).integer,
+                 value);
       return true;
     }
     Slot slot;
-    slot.argument = pointers_.size();
+    slot.argument = arguments_.pointers.size();
     add_number(0);
     const Array *held = nullptr;
     if (ref.kind == ArgumentRef::Kind::table) {
@@ -235,7 +232,7 @@ private:
     Slot slot;
     slot.name = "table_status";
     slot.type = Type::i32;
-    slot.argument = pointers_.size();
+    slot.argument = arguments_.pointers.size();
     slot.bytes = sizeof(int32_t);
     slot.before.assign(slot.bytes, 0);
     slots_.push_back(std::move(slot));
@@ -319,7 +316,7 @@ private:
       fill(slot);
       // Null does for empty arrays, but where it would mean that there is none.
       const bool given = slot.bytes > 0 || (slot.optional && slot.present);
-      pointers_[slot.argument] = given ? region_ + slot.offset : nullptr;
+      arguments_.pointers[slot.argument] = given ? region_ + slot.offset : nullptr;
     }
     for (size_t fence : fences_)
       if (::mprotect(region_ + fence, kPage, PROT_NONE) != 0) {
@@ -334,9 +331,7 @@ private:
   const NativeRunOptions &options_;
   const bool has_table_status_;
   std::vector<Slot> slots_;
-  std::vector<void *> pointers_;
-  std::vector<int64_t> integers_;
-  std::vector<double> numbers_;
+  NativeArguments arguments_;
   size_t first_size_ = 0, end_ = 0;
   unsigned char *region_ = nullptr;
   size_t bytes_ = 0;
@@ -481,9 +476,8 @@ NativeResult NativeKernel::run(const Kernel &kernel, const RunInput &input, cons
       threads(options.threads);
     const int64_t bytes = workspace && options.workspace != 0 ? workspace(frame.sizes()) : -1;
     if (bytes < 0) // it needs none, or the call itself says what is wrong
-      return call(frame.pointers().data(), frame.integers().data(), frame.numbers());
-    CallInWorkspace in(call, frame.pointers(), frame.integers(), frame.numbers(), frame.end(), bytes, options.workspace,
-                       is_too_small);
+      return frame.arguments().pass_to(call);
+    CallInWorkspace in(call, frame.arguments(), frame.end(), bytes, options.workspace, is_too_small);
     const bool least = options.least_workspace && target_ == NativeTarget::openmp;
     return least ? in.with_least([&] { frame.restore(); }) : in.with_some();
   });

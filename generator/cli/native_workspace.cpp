@@ -1,23 +1,22 @@
 #include "cli/native_workspace.h"
 
 #include <cstring>
+#include <utility>
 
 namespace kgen {
 namespace {
 
 constexpr int64_t kGuard = 256; // bytes on each side, and what the workspace is aligned to
-constexpr unsigned char kGuardByte = 0xC7;
 
 } // namespace
 
-CallInWorkspace::CallInWorkspace(NativeCall call, std::vector<void *> pointers, std::vector<int64_t> integers,
-                                 const double *numbers, size_t end, int64_t bytes, int filler,
+CallInWorkspace::CallInWorkspace(NativeCall call, NativeArguments arguments, size_t end, int64_t bytes, int filler,
                                  bool (*is_too_small)(int status))
-    : call_(call), pointers_(std::move(pointers)), integers_(std::move(integers)), numbers_(numbers), end_(end),
-      bytes_(bytes), filler_(filler), is_too_small_(is_too_small),
-      memory_(static_cast<size_t>(bytes + 3 * kGuard), kGuardByte), start_(memory_.data()) {
+    : call_(call), arguments_(std::move(arguments)), end_(end), bytes_(bytes), filler_(filler),
+      is_too_small_(is_too_small), memory_(static_cast<size_t>(bytes + 3 * kGuard), kGuardByte),
+      start_(memory_.data()) {
   start_ += kGuard + (kGuard - static_cast<int64_t>(reinterpret_cast<uintptr_t>(start_) % kGuard));
-  pointers_[end_] = start_;
+  arguments_.pointers[end_] = start_;
 }
 
 int CallInWorkspace::with_some() {
@@ -45,8 +44,8 @@ int CallInWorkspace::with_least(const std::function<void()> &restore) {
 int CallInWorkspace::call_in(int64_t given) {
   std::memset(start_, filler_, static_cast<size_t>(given));
   std::memset(start_ + given, kGuardByte, static_cast<size_t>(bytes_ - given));
-  integers_[end_ + 1] = given;
-  const int status = call_(pointers_.data(), integers_.data(), numbers_);
+  arguments_.integers[end_ + 1] = given;
+  const int status = arguments_.pass_to(call_);
   return is_overrun(given) ? kOverrun : status;
 }
 

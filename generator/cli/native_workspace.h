@@ -8,15 +8,26 @@
 
 namespace kgen {
 
+inline constexpr unsigned char kGuardByte = 0xC7; // around memory that is lent
+
 using NativeCall = int (*)(void *const *pointers, const int64_t *integers, const double *numbers);
+
+// The i-th of each is the i-th argument, whatever its type.
+struct NativeArguments {
+  std::vector<void *> pointers;
+  std::vector<int64_t> integers;
+  std::vector<double> numbers;
+
+  int pass_to(NativeCall call) const { return call(pointers.data(), integers.data(), numbers.data()); }
+};
 
 class CallInWorkspace {
 public:
   static constexpr int kOverrun = -1; // in place of a status: it wrote outside
 
   // `end`: the place of the workspace among the arguments, of which its size is the next.
-  CallInWorkspace(NativeCall call, std::vector<void *> pointers, std::vector<int64_t> integers, const double *numbers,
-                  size_t end, int64_t bytes, int filler, bool (*is_too_small)(int status));
+  CallInWorkspace(NativeCall call, NativeArguments arguments, size_t end, int64_t bytes, int filler,
+                  bool (*is_too_small)(int status));
 
   // With 1 byte, half of what it asks for, which may do for fewer threads, or all of it.
   int with_some();
@@ -29,9 +40,7 @@ private:
   bool is_overrun(int64_t given) const;
 
   const NativeCall call_;
-  std::vector<void *> pointers_;
-  std::vector<int64_t> integers_;
-  const double *const numbers_;
+  NativeArguments arguments_;
   const size_t end_;
   const int64_t bytes_;
   const int filler_;

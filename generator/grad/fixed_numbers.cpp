@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "support/diagnostics.h"
-
 namespace kgen::grad {
 namespace {
 
@@ -16,10 +14,7 @@ public:
       if (node.op != Size::Op::param)
         return std::nullopt;
       const auto param = std::ranges::find(spec_.params, node.name, &Param::name);
-      const auto *number = param == spec_.params.end() || param->value_place.file != kCommandLine
-                               ? nullptr
-                               : std::get_if<int64_t>(&param->choices.front());
-      return number != nullptr ? std::optional(Size::integer(*number)) : std::nullopt;
+      return param->is_given() ? std::optional(Size::integer(std::get<int64_t>(param->choices.front()))) : std::nullopt;
     });
   }
   void fix(std::optional<Size> &size) const {

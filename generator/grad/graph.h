@@ -214,6 +214,7 @@ private:
   std::optional<int64_t> least_of(Terms terms);
   std::optional<NodeId> known_comparison(Op op, NodeId a, NodeId b);
   NodeId shorter(Op op, NodeId a, NodeId b, Type type);
+  bool is_known(Op relation, NodeId a, NodeId b);
   bool is_below(NodeId low, NodeId high, AxisSet axes);
   NodeId known_whole(Op op, const std::vector<NodeId> &args, Type type);
   NodeId shorter_digits(Op op, NodeId a, NodeId b, Type type);

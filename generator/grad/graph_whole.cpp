@@ -138,11 +138,12 @@ std::optional<NodeId> Graph::known_comparison(Op op, NodeId a, NodeId b) {
   }
 }
 
+bool Graph::is_known(Op relation, NodeId a, NodeId b) { return is_number(compare(relation, a, b), 1); }
+
 // At each position of the axes: so `size(N) - 1` is not below 0.
 bool Graph::is_below(NodeId low, NodeId high, AxisSet axes) {
-  const auto is_known = [&](NodeId than) { return is_number(compare(Op::le, than, high), 1); };
-  return is_known(low) || std::ranges::any_of(axes.list(), [&](AxisId axis) {
-           return is_known(op(Op::add, {low, index(axis)}, node(low).type));
+  return is_known(Op::le, low, high) || std::ranges::any_of(axes.list(), [&](AxisId axis) {
+           return is_known(Op::le, op(Op::add, {low, index(axis)}, node(low).type), high);
          });
 }
 
@@ -156,7 +157,6 @@ NodeId Graph::known_whole(Op op, const std::vector<NodeId> &args, Type type) {
     return kNoNode;
   if (op == Op::neg && first.kind == Kind::op && first.op == Op::neg)
     return first.args[0];
-  const auto is_known = [&](Op relation, NodeId a, NodeId b) { return is_number(compare(relation, a, b), 1); };
   if (op == Op::max || op == Op::min)
     for (const bool second : {false, true})
       if (is_known(op == Op::max ? Op::ge : Op::le, args[second], args[!second]))

@@ -42,7 +42,7 @@ std::string derivative_of_choice(const Spec &spec, const Variant &variant, const
 ExprId Lowering::value(const body::Expr &e) {
   switch (e.kind) {
   case Kind::literal:
-    if (build_.kept != nullptr && !e.param.empty() && !is_given(e.param))
+    if (build_.kept != nullptr && !e.param.empty() && !param(e.param).is_given())
       return as(kept_param(e), e.type);
     return is_floating(e.type) ? number(type_row(e.type).arithmetic, e.number, e.weak, e.place)
                                : integer(e.type, e.integer, e.place);
@@ -98,10 +98,8 @@ ExprId Lowering::value(const body::Expr &e) {
   KGEN_UNREACHABLE("an expression that is no value");
 }
 
-// On the command line: so it is this number alone.
-bool Lowering::is_given(const std::string &param) const {
-  const auto found = std::ranges::find(build_.spec.params, param, &Param::name);
-  return found != build_.spec.params.end() && found->value_place.file == kCommandLine;
+const Param &Lowering::param(const std::string &name) const {
+  return *std::ranges::find(build_.spec.params, name, &Param::name);
 }
 
 // A number that a parameter names, as a scalar of the parameter's name: a whole one where the parameter is, since the
@@ -109,8 +107,7 @@ bool Lowering::is_given(const std::string &param) const {
 ExprId Lowering::kept_param(const body::Expr &e) {
   const auto [known, is_new] = build_.scalar_ids.emplace(e.param, static_cast<ScalarId>(kernel_.scalars.size()));
   if (is_new) {
-    const auto param = std::ranges::find(build_.spec.params, e.param, &Param::name);
-    const bool whole = std::holds_alternative<int64_t>(param->choices.front()); // then all
+    const bool whole = std::holds_alternative<int64_t>(param(e.param).choices.front()); // then all
     kernel_.scalars.push_back({e.param, whole ? Type::i64 : build_.variant.real});
   }
   return node(Op::scalar, kernel_.scalars[known->second].type, e.place, known->second);

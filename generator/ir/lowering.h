@@ -101,7 +101,7 @@ private:
   ExprId read(const body::Expr &e);
   ExprId read_local(const body::Expr &e);
   ExprId element(const body::Expr &e);
-  bool is_given(const std::string &param) const;
+  const Param &param(const std::string &name) const;
   ExprId kept_param(const body::Expr &e);
   bool is_kept_call(const body::Expr &e) const;
   ExprId kept_call(const body::Expr &e);

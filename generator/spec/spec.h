@@ -38,6 +38,8 @@ struct Param {
   bool is_list = false; // a list makes one set of functions per choice, even a list of one
   Place place;
   Place value_place; // of what it is: in the spec, or on the command line
+
+  bool is_given() const { return value_place.file == kCommandLine; } // so it is this choice alone
 };
 
 // `real` as an element type: what floating-point operands are calculated in, which each variant decides.

@@ -104,7 +104,8 @@ XLA_FFI_Error* on_cpu(const Call& call) {
       return call.ended(
           scale_f32_openmp(static_cast<float>(alpha), pointer(x), pointer(w, given_w), pointer(y), rows, N));
     )");
-  CHECK(has(text, "scale_bf16_cuda(static_cast<float>(alpha), pointer(x), pointer(w, given_w),"));
+  CHECK(has(text, "scale_bf16_cuda(static_cast<float>(alpha), pointer(x), pointer(w, given_w),\n"
+                  "                                        pointer(y),"));
 }
 
 TEST_CASE("names of the spec that a handler has for itself step aside") {
