@@ -420,8 +420,10 @@ private:
   std::optional<WideBounds> position(const Expr &index) const {
     if (index.ref != kNone || !index_count(kernel_, index.axis, kNone))
       return std::nullopt;
-    const Size &size = kernel_.axes[index.axis].size;
-    return WideBounds{0, size.is_integer() ? std::max<int64_t>(size.value - 1, 0) : INT64_MAX};
+    const Axis &axis = kernel_.axes[index.axis];
+    if (axis.size.is_integer())
+      return WideBounds{0, std::max<int64_t>(axis.size.value - 1, 0)};
+    return WideBounds{0, axis.ragged == kNone && axis.counted_in_int ? INT32_MAX - 1 : INT64_MAX};
   }
 
   Kernel &kernel_;

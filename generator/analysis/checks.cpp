@@ -115,7 +115,7 @@ private:
 
   void counted_in_int(const Axis &axis) {
     Check &check = add(Check::Kind::relation, axis.name,
-                       axis.name + " must be at most " + std::to_string(INT32_MAX) + ", for an int counts to it");
+                       axis.name + " must be at most " + std::to_string(INT32_MAX) + ", for an int counts up to it");
     check.condition = Size::make(Size::Op::less_equal, {axis.size, Size::integer(INT32_MAX)});
   }
 

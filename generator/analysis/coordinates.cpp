@@ -114,21 +114,28 @@ bool Coordinates::keeps_value(const Expr &cast) const {
   return bytes_of(cast.type) >= bytes_of(from.type) || (from.bounds.low >= all.low && from.bounds.high <= all.high);
 }
 
-// One that is set once, under no condition and in no loop, is what it is set to.
-std::optional<Size> Coordinates::local(const Expr &read) {
+ExprId Coordinates::setting(const Expr &read) const {
+  if (read.op != Op::read)
+    return kNone;
   const Var &var = kernel_.vars[read.ref];
-  if (var.kind != Var::Kind::local || var.type != Type::i64 || !var.array.empty() || !read.coords.empty())
-    return std::nullopt;
+  const bool whole = var.type == Type::i64 || var.type == Type::i32;
+  if (var.kind != Var::Kind::local || !whole || !var.array.empty() || !read.coords.empty())
+    return kNone;
   int settings = 0;
   visit_statements(kernel_.statements,
                    [&](const Stmt &stmt, const auto &) { settings += stmt.target == read.ref ? 1 : 0; });
   const auto setting = std::find_if(kernel_.statements.begin(), kernel_.statements.end(), [&](const Stmt &stmt) {
     return stmt.kind == Stmt::Kind::assign && stmt.target == read.ref;
   });
-  if (settings != 1 || setting == kernel_.statements.end() || kernel_.expr(setting->value).type != Type::i64 ||
-      !open_.insert(read.ref).second)
+  const bool known = settings == 1 && setting != kernel_.statements.end();
+  return known && kernel_.expr(setting->value).type == var.type ? setting->value : kNone;
+}
+
+std::optional<Size> Coordinates::local(const Expr &read) {
+  const ExprId set = setting(read);
+  if (set == kNone || !open_.insert(read.ref).second)
     return std::nullopt;
-  const std::optional<Size> value = size(setting->value);
+  const std::optional<Size> value = size(set);
   open_.erase(read.ref);
   return value;
 }

@@ -2,6 +2,7 @@
 // or a running count hands the places out.
 // One that also reaches every element counts as a write of the whole output.
 #include <algorithm>
+#include <set>
 
 #include "analysis/coordinates.h"
 #include "analysis/determine.h"
@@ -68,13 +69,20 @@ public:
 private:
   // What is left of a place without what is the same in all lanes: sums tell them apart as that does, even if they wrap
   // around.
-  ExprId without_constants(ExprId id, AxisSet lanes) const {
+  ExprId without_constants(ExprId id, AxisSet lanes, int depth = 0) const {
+    constexpr int kDeepest = 32; // a local that is made of itself has no value
     const Expr &e = kernel_.expr(id);
-    if ((e.op != Op::add && e.op != Op::sub) || e.type != Type::i64)
+    if (depth > kDeepest)
+      return id;
+    if (e.op == Op::cast && e.type == Type::i64 && kernel_.expr(e.args[0]).type == Type::i32)
+      return without_constants(e.args[0], lanes, depth + 1);
+    if (const ExprId set = coordinates_.setting(e); set != kNone)
+      return without_constants(set, lanes, depth + 1);
+    if ((e.op != Op::add && e.op != Op::sub) || (e.type != Type::i64 && e.type != Type::i32))
       return id;
     for (const size_t i : {0, 1})
       if ((kernel_.expr(e.args[i]).axes & lanes).empty())
-        return without_constants(e.args[1 - i], lanes);
+        return without_constants(e.args[1 - i], lanes, depth + 1);
     return id;
   }
 
@@ -139,6 +147,32 @@ private:
   AxisSet lanes_, named_;
 };
 
+// Is it computed in 32 bits, perhaps in locals, so that it may wrap around?
+bool may_wrap_in_int(const Kernel &kernel, ExprId id, std::set<VarId> &seen) {
+  bool found = false;
+  std::vector<VarId> locals;
+  visit_expressions(kernel, id, [&](const Expr &e, ExprId) {
+    const bool computes = e.op == Op::add || e.op == Op::sub || e.op == Op::mul || e.op == Op::neg || e.op == Op::shl;
+    found = found || (computes && e.type == Type::i32 && !is_bounded(e));
+    if (e.op == Op::read && kernel.vars[e.ref].kind == Var::Kind::local && seen.insert(e.ref).second)
+      locals.push_back(e.ref);
+  });
+  for (const VarId local : locals)
+    visit_statements(kernel.statements, [&](const Stmt &stmt, const auto &) {
+      found = found || (stmt.target == local && stmt.value != kNone && may_wrap_in_int(kernel, stmt.value, seen));
+    });
+  return found;
+}
+
+std::string way_out(const Kernel &kernel, const Stmt &stmt, bool has_example) {
+  std::set<VarId> seen;
+  for (const Coordinate &c : stmt.coords)
+    if (!has_example && may_wrap_in_int(kernel, c.value, seen))
+      return "an int may wrap around: compute the place in int64_t, as in int64_t i = index(N)";
+  return "use coordinates that differ for all elements, such as an axis' index, entries of a table with unique = true, "
+         "or, under if (keep), int64_t place = cumsum_exclusive(int64_t(keep), N); or add with +=";
+}
+
 } // namespace
 
 Writes judge_scatters(Context &context) {
@@ -150,12 +184,9 @@ Writes judge_scatters(Context &context) {
     if (!scatter.one_to_one()) {
       Diagnostic &error = context.diags.add(DiagId::scatter_collides, stmt.place, {context.var(stmt.target).name});
       const auto example = run_that_ends(context, Fault::meets, stmt.target);
-      error.help =
-          (example ? text(context.kernel, *example) + " is stored to twice"
-                   : "elements whose coordinates are equal meet") +
-          "; " +
-          "use coordinates that differ for all elements, such as an axis' index, entries of a table with "
-          "unique = true, or, under if (keep), int64_t place = cumsum_exclusive(int64_t(keep), N); or add with +=";
+      error.help = (example ? text(context.kernel, *example) + " is stored to twice"
+                            : "elements whose coordinates are equal meet") +
+                   "; " + way_out(context.kernel, stmt, example.has_value());
       return;
     }
     if (scatter.onto())

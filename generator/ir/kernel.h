@@ -71,8 +71,8 @@ struct Axis {
   AxisId over = kNone;
   bool derived = false; // `equals`: checked not to be negative
   bool batch = false;
-  bool counted_in_int =
-      false;         // a loop counts to its size in an int, so that launchers refuse what an int does not hold
+  // A loop counts to its size in an int, or an int holds its index: launchers refuse what an int does not hold.
+  bool counted_in_int = false;
   bool rest = false; // the axis of a leading `...`; its size argument is `rows`
   // The window that operands with this axis share. `uniform` is false when their windows differ; then only the dims
   // count.

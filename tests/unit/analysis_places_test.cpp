@@ -100,7 +100,7 @@ TEST_CASE("launchers refuse sizes that a loop's int does not hold, and so the in
   const Analysed up = legal(spec("for (int t = 0; t < size(T); ++t)", "t"));
   CHECK(inside(up));
   REQUIRE(up.checks(Check::Kind::relation).size() == 1);
-  CHECK(up.checks(Check::Kind::relation)[0].message == "T must be at most 2147483647, for an int counts to it");
+  CHECK(up.checks(Check::Kind::relation)[0].message == "T must be at most 2147483647, for an int counts up to it");
   CHECK(inside(legal(spec("for (int t = size(T) - 1; t >= 0; --t)", "t"))));
   CHECK(inside(legal(spec("for (int t = 0; t < size(T); ++t)", "size(T) - 1 - t"))));
   CHECK_FALSE(inside(legal(spec("for (int t = 0; t <= size(T); ++t)", "t"))));
@@ -109,6 +109,24 @@ TEST_CASE("launchers refuse sizes that a loop's int does not hold, and so the in
   const Analysed wide = legal(spec("for (int64_t t = 0; t < size(T); ++t)", "t"));
   CHECK(inside(wide));
   CHECK(wide.checks(Check::Kind::relation).empty());
+}
+
+TEST_CASE("an int that says which element is met holds the index") {
+  const auto spec = [](const std::string &body) {
+    return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", partial = true }\nbody = '" + body +
+           "'\n";
+  };
+  const std::string held = "int i = index(N); ";
+  for (const char *body : {"at(z, N = size(N) - 1 - i) = x;", "int j = i + 3; at(z, N = j) = x;",
+                           "int n = size(N); at(z, N = n - 1 - i) = x;"}) {
+    const Analysed found = legal(spec(held + body));
+    REQUIRE(found.checks(Check::Kind::relation).size() == 1);
+    CHECK(found.checks(Check::Kind::relation)[0].message == "N must be at most 2147483647, for an int counts up to it");
+  }
+  // What may wrap around tells no elements apart, and what says no place need not fit.
+  CHECK(refused(spec(held + "at(z, N = 2 * i) = x;"), "scatter_collides") != "");
+  CHECK(legal(spec(held + "z = x * i;")).checks(Check::Kind::relation).empty());
+  CHECK(legal(spec("at(z, N = index(N)) = x;")).checks(Check::Kind::relation).empty());
 }
 
 TEST_CASE("a running count gives each element that it counts a place of its own") {
