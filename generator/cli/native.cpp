@@ -66,14 +66,18 @@ std::string flags_of_this_machine() {
   return " -march=native";
 }
 
+// What the model is compiled with besides: a C++ compiler knows no #pragma unroll, and does not mind misalignment; and
+// which products it contracts with the sums that they are added to differs from loop to loop, and tells nothing of
+// nvcc.
+constexpr std::string_view kModelFlags =
+    " -Wno-unknown-pragmas -fsanitize=alignment -fsanitize-undefined-trap-on-error -ffp-contract=off";
+
 std::string compile_command(const fs::path &folder, const std::string &kernel, const NativeOptions &options) {
   const std::string usual = options.target == NativeTarget::openmp ? "-O2" + flags_of_this_machine() : "-O2";
   const std::string flags = options.flags.empty() ? usual : options.flags;
   std::string command = compiler_of(options) + " -std=c++17 " + flags + " -fopenmp -shared -fPIC";
-  if (options.target ==
-      NativeTarget::cuda_model) // a C++ compiler knows no #pragma unroll, and does not mind misalignment
-    command += " -Wno-unknown-pragmas -fsanitize=alignment -fsanitize-undefined-trap-on-error -isystem " +
-               shell_quoted(options.model + "/include");
+  if (options.target == NativeTarget::cuda_model)
+    command += std::string(kModelFlags) + " -isystem " + shell_quoted(options.model + "/include");
   command += " -I " + shell_quoted(folder) + " -x c++ " +
              shell_quoted(folder / (kernel + std::string(sources_of(options.target)))) + " " +
              shell_quoted(folder / "shim.cpp") + " ";
