@@ -35,6 +35,19 @@ std::vector<Choice> by_remainder(Graph &graph, NodeId quotient, NodeId condition
   return out;
 }
 
+// i ^ 1, the other one of two neighbours.
+std::vector<Choice> neighbours_of(Graph &graph, const Node &n) {
+  for (const size_t number : {1, 0})
+    if (const NodeId place = n.args[1 - number]; graph.is_number(graph.strip(n.args[number]), 1) &&
+                                                 graph.is_number(graph.compare(Op::ge, place, graph.integer(0)), 1)) {
+      const NodeId one = graph.integer(1, n.type);
+      const NodeId last_bit = graph.op(Op::rem, {place, graph.integer(2, n.type)}, n.type);
+      return {{graph.op(Op::add, {place, one}, n.type), graph.compare(Op::eq, last_bit, graph.integer(0, n.type))},
+              {graph.op(Op::sub, {place, one}, n.type), graph.compare(Op::eq, last_bit, one)}};
+    }
+  return {};
+}
+
 // Also in a sum, a difference or a multiple, which then has an arm for each of the choice's.
 std::vector<Choice> choices_of(Graph &graph, NodeId place) {
   const Node n = graph.node(graph.strip(place));
@@ -46,6 +59,8 @@ std::vector<Choice> choices_of(Graph &graph, NodeId place) {
   if (n.kind != Kind::op)
     return {};
   switch (n.op) {
+  case Op::bit_xor:
+    return neighbours_of(graph, n);
   case Op::max:
     return two(Op::gt, Op::le, n.args[1], n.args[1]);
   case Op::min:

@@ -306,6 +306,11 @@ private:
       return std::nullopt;
     Trouble trouble;
     Graph graph(kernel->axes, spec_.params);
+    AxisSet output_axes;
+    for (const Var &var : kernel->vars)
+      if (var.kind == Var::Kind::output)
+        output_axes |= var.axes;
+    graph.set_output_axes(output_axes);
     const WholeDims dims = whole_dims(*kernel, graph);
     const Trace forward = trace(*kernel, dims, graph, exact_outputs_, trouble);
     ReverseOptions options;
@@ -356,8 +361,8 @@ private:
       diags_.add(DiagId::grad_refused, why.place, {why.what}).help = why.help;
       return std::nullopt;
     }
-    for (AxisId twin : program.twins)
-      document.made_axes[graph.axis(twin).name] = Size::axis(graph.axis(graph.twins().at(twin)).name);
+    for (AxisId made : program.made)
+      document.made_axes[graph.axis(made).name] = graph.made().at(made);
     for (AxisId step : forward.steps)
       if (program.axes.contains(step))
         document.made_axes[graph.axis(step).name] = graph.axis(step).size;

@@ -36,6 +36,30 @@ std::string key_of(const Node &n) {
 
 } // namespace
 
+Graph::Graph(std::vector<Axis> axes, const std::vector<Param> &params) : axes_(std::move(axes)) {
+  for (const Param &param : params) {
+    parameters_.insert(param.name);
+    if (std::all_of(param.choices.begin(), param.choices.end(), [](const ParamValue &choice) {
+          const int64_t *number = std::get_if<int64_t>(&choice);
+          return number != nullptr && *number > 0;
+        }))
+      positive_parameters_.insert(param.name);
+  }
+}
+
+bool Graph::is_positive_parameter(NodeId id) const {
+  const Node &n = node(strip(id));
+  return n.kind == Kind::scalar && is_integer(n.type) && positive_parameters_.count(n.name) != 0;
+}
+
+void Graph::require_positive(NodeId product) {
+  const Node &n = node(strip(product));
+  if (n.kind == Kind::scalar)
+    required_positive_.insert(n.name);
+  for (NodeId factor : n.args)
+    require_positive(factor);
+}
+
 AxisSet Graph::closed(AxisSet axes) const {
   for (AxisId id : axes.list())
     if (axis(id).ragged != kNone && axis(id).over != kNone)
@@ -101,13 +125,26 @@ AxisId Graph::twin(AxisId like) {
   for (const auto &[twin, of] : twins_)
     if (of == like)
       return twin;
-  Axis copy = axis(like);
-  copy.name = free_name({name_of_parts(copy.name, "other")}, [&](const std::string &name) {
+  const AxisId made = make_axis(axis(like), "other", Size::axis(axis(like).name));
+  twins_[made] = like;
+  return made;
+}
+
+AxisId Graph::within(AxisId blocked, const Size &block) {
+  Axis made;
+  made.name = axis(blocked).name;
+  made.size = made.block = block;
+  made.start = Size::integer(0);
+  made.place = axis(blocked).place;
+  return make_axis(made, "within", block);
+}
+
+AxisId Graph::make_axis(Axis axis, const char *what, const Size &declared) {
+  axis.name = free_name({name_of_parts(axis.name, what)}, [&](const std::string &name) {
     return std::any_of(axes_.begin(), axes_.end(), [&](const Axis &a) { return a.name == name; });
   });
-  axes_.push_back(copy);
-  const AxisId made = static_cast<AxisId>(axes_.size()) - 1;
-  twins_[made] = like;
+  const AxisId made = add_axis(axis);
+  made_[made] = declared;
   return made;
 }
 

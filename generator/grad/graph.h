@@ -90,23 +90,30 @@ struct Loop {
 
 class Graph {
 public:
-  explicit Graph(std::vector<Axis> axes, const std::vector<Param> &params = {}) : axes_(std::move(axes)) {
-    for (const Param &param : params)
-      parameters_.insert(param.name);
-  }
+  explicit Graph(std::vector<Axis> axes, const std::vector<Param> &params = {});
 
   bool is_parameter(const std::string &scalar) const { return parameters_.count(scalar) != 0; }
+  // A whole number that is greater than 0 in the spec; elsewhere, if it is required.
+  bool is_positive_parameter(NodeId id) const;
+  void require_positive(NodeId product); // of such parameters
+  const std::set<std::string> &required_positive() const { return required_positive_; }
 
   const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   AxisSet axes(NodeId id) const { return id == kNoNode ? AxisSet() : node(id).axes; }
   size_t size() const { return nodes_.size(); }
+  // Axes of the forward kernel's outputs.
+  void set_output_axes(AxisSet axes) { output_axes_ = axes; }
+  AxisSet output_axes() const { return output_axes_; }
   void end_of_forward() { first_of_gradients_ = static_cast<NodeId>(nodes_.size()); }
   const Axis &axis(AxisId id) const { return axes_[static_cast<size_t>(id)]; }
   bool is_ragged(AxisId axis) const; // or has rows that are
   // Another axis of the same size, for sums over lanes whose own axis is the one that is asked for.
   AxisId twin(AxisId axis);
   AxisId add_axis(const Axis &axis);
+  // One along the positions of a block of so many.
+  AxisId within(AxisId blocked, const Size &block);
   const std::map<AxisId, AxisId> &twins() const { return twins_; } // of each twin, the axis that it is like
+  const std::map<AxisId, Size> &made() const { return made_; } // of twins and such within blocks, what declares them
   int axis_count() const { return static_cast<int>(axes_.size()); }
 
   // The node as it is.
@@ -191,6 +198,7 @@ private:
     int64_t low = INT64_MIN, high = INT64_MAX;
   };
   Range range_of(NodeId id) const;
+  static bool holds(Type type, Range range);
   // Nodes times whole numbers, and a number.
   struct Terms {
     Type type = Type::i64;
@@ -203,6 +211,8 @@ private:
   };
   static bool adds(const Node &n, Type type);
   void add_terms(NodeId id, int64_t times, Terms &out) const;
+  std::vector<NodeId> sizes_in(const Terms &terms) const;
+  bool add_size(const Size &size, int64_t times, Terms &out);
   int parts_of_sum(NodeId id, Type type) const;
   static int parts_of(const Terms &terms);
   static bool is_few(const Terms &terms);
@@ -276,8 +286,11 @@ private:
   bool fails_with(NodeId value, NodeId unless);
 
   std::vector<Axis> axes_;
-  std::set<std::string> parameters_;
+  AxisSet output_axes_;
+  std::set<std::string> parameters_, positive_parameters_, required_positive_;
+  AxisId make_axis(Axis axis, const char *what, const Size &declared);
   std::map<AxisId, AxisId> twins_;
+  std::map<AxisId, Size> made_;
   std::map<std::string, NodeId> table_ends_; // of those with a range
   std::vector<Loop> loops_;
   int handed_ = 0;

@@ -14,6 +14,11 @@ constexpr int64_t kFew = 64; // multiples of what has a size, with which sums do
 bool is_ordered(Op op) { return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge; }
 } // namespace
 
+bool Graph::holds(Type type, Range range) {
+  const Bounds all = bounds_of(type);
+  return range.low >= all.low && range.high <= all.high;
+}
+
 // A whole number without the conversions that keep it as it is.
 NodeId Graph::strip(NodeId id) const {
   const Node &n = node(id);
@@ -22,7 +27,8 @@ NodeId Graph::strip(NodeId id) const {
   const Type from = node(n.args[0]).type;
   const bool same = is_unsigned(from) == is_unsigned(n.type) ? bytes_of(n.type) >= bytes_of(from)
                                                              : is_unsigned(from) && bytes_of(n.type) > bytes_of(from);
-  return same ? strip(n.args[0]) : id;
+  const bool fits = n.type != Type::u64 && from != Type::u64 && holds(n.type, range_of(n.args[0]));
+  return same || fits ? strip(n.args[0]) : id;
 }
 
 // What a whole number is one of, as far as its outermost operation says it.
@@ -30,6 +36,8 @@ Graph::Range Graph::range_of(NodeId id) const {
   const Node &n = node(strip(id));
   if (n.kind == Kind::number)
     return {n.integer, n.integer};
+  if (n.kind == Kind::index && axis(n.axis).counted_in_int)
+    return {0, INT32_MAX - 1};
   if (n.kind != Kind::op || n.args.size() < 2)
     return {};
   const Range a = range_of(n.args[0]), b = range_of(n.args[1]);
@@ -94,6 +102,41 @@ NodeId Graph::end_of(NodeId id) {
   return known != table_ends_.end() ? known->second : kNoNode;
 }
 
+// Those that are computed of others.
+std::vector<NodeId> Graph::sizes_in(const Terms &terms) const {
+  std::vector<NodeId> out;
+  for (const auto &[id, times] : terms.of)
+    if (const Node &n = node(id);
+        n.kind == Kind::size && !is_ragged(n.axis) && !(axis(n.axis).size == Size::axis(axis(n.axis).name)))
+      out.push_back(id);
+  return out;
+}
+
+// Sums of multiples of the sizes of other axes.
+bool Graph::add_size(const Size &size, int64_t times, Terms &out) {
+  switch (size.op) {
+  case Size::Op::integer:
+    out.add(times, size.value);
+    return std::abs(size.value) <= INT32_MAX;
+  case Size::Op::axis: {
+    const auto found = std::find_if(axes_.begin(), axes_.end(), [&](const Axis &a) { return a.name == size.name; });
+    if (found != axes_.end())
+      add_terms(size_of(static_cast<AxisId>(found - axes_.begin())), times, out);
+    return found != axes_.end();
+  }
+  case Size::Op::add:
+  case Size::Op::subtract:
+    return add_size(size.args[0], times, out) && add_size(size.args[1], size.op == Size::Op::add ? times : -times, out);
+  case Size::Op::multiply:
+    for (const size_t number : {0, 1})
+      if (const Size &by = size.args[number]; by.is_integer() && std::abs(by.value) <= kFew && std::abs(times) <= kFew)
+        return add_size(size.args[1 - number], times * by.value, out);
+    return false;
+  default:
+    return false;
+  }
+}
+
 // Of indices, which are less than the sizes of their axes, and of what has a range.
 std::optional<int64_t> Graph::least_of(Terms terms) {
   constexpr int64_t kMost = 1 << 30; // numbers whose sums do not overflow
@@ -104,6 +147,13 @@ std::optional<int64_t> Graph::least_of(Terms terms) {
         add_terms(end, times, terms);
         terms.constant -= times;
       }
+    }
+  for (const NodeId id : sizes_in(terms))
+    if (const auto found = terms.of.find(id); found != terms.of.end()) {
+      Terms with = terms;
+      with.of.erase(id);
+      if (add_size(axis(node(id).axis).size, found->second, with))
+        terms = with;
     }
   int64_t least = terms.constant;
   for (const auto &[id, times] : terms.of) {

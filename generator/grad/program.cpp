@@ -57,6 +57,10 @@ public:
         visit(place);
     }
     choose_names(roots);
+    for (const std::string &parameter : graph_.required_positive()) {
+      out_.operands.insert(parameter);
+      out_.body += "require(" + parameter + " > 0, \"" + parameter + " must be greater than 0\");\n";
+    }
     statements(roots);
     return std::move(out_);
   }
@@ -160,8 +164,8 @@ private:
     for (AxisId place : n.places)
       out_.axes |= AxisSet::of(place);
     for (AxisId axis : axes.list())
-      if (graph_.twins().count(axis) != 0)
-        out_.twins.insert(axis);
+      if (graph_.made().count(axis) != 0)
+        out_.made.insert(axis);
   }
 
   // What goes over other lanes is no matter of a condition.

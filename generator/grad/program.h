@@ -25,9 +25,9 @@ struct Program {
   std::set<std::string> operands;  // that it reads: inputs, outputs of the forward, gradients, scalars, tables
   std::set<std::string> functions; // parameters and library functions that it calls
   std::map<std::string, CalledDerivatives> derivatives; // of parameters
-  std::set<AxisId> twins;
-  AxisSet axes;             // that it goes along
-  NodeId unknown = kNoNode; // a value that it needs and nobody knows
+  std::set<AxisId> made;                                // axes that the forward kernel does not have
+  AxisSet axes;                                         // that it goes along
+  NodeId unknown = kNoNode;                             // a value that it needs and nobody knows
 };
 
 struct Naming {

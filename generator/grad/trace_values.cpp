@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "grad/recurrence.h"
+#include "ir/op_rows.h"
 #include "support/text.h"
 
 namespace kgen::grad {
@@ -73,8 +74,9 @@ NodeId Tracer::value(ExprId id) {
     const Node &c = graph_.node(condition);
     if (c.kind == Kind::number)
       return value(e.args[c.integer != 0 ? 1 : 2]);
-    const NodeId then = value(e.args[1]), otherwise = value(e.args[2]);
-    return graph_.choose(condition, then, otherwise);
+    Type type = e.type;
+    const std::vector<NodeId> arms = in_one_width({e.args[1], e.args[2]}, is_bounded(e), type);
+    return graph_.choose(condition, arms[0], arms[1]);
   }
   case Op::both:
   case Op::either: {
@@ -99,7 +101,9 @@ NodeId Tracer::value(ExprId id) {
     break;
   }
   if (is_scalar_op(e.op)) {
-    const NodeId out = graph_.op(e.op, values(e.args), e.type);
+    Type type = e.type;
+    const std::vector<NodeId> args = in_one_width(e.args, is_comparison(e.op) || is_bounded(e), type);
+    const NodeId out = graph_.op(e.op, args, type);
     graph_.know_product(out);
     out_.places.emplace(out, place_);
     return out;
@@ -107,6 +111,24 @@ NodeId Tracer::value(ExprId id) {
   trouble_.refuse("`" + std::string(op_name(e.op)) + "`, which asks about steps of the grid,", e.place,
                   "write the kernel without a grid");
   return undefined(e.type);
+}
+
+// Indices that an int holds are what they are, of 64 bits, and so is what is made of them, unless it may wrap around.
+std::vector<NodeId> Tracer::in_one_width(const std::vector<ExprId> &list, bool never_wraps, Type &type) {
+  std::vector<NodeId> out = values(list);
+  const auto is_held = [&](size_t i) {
+    return kernel_.expr(list[i]).type == Type::i32 && graph_.node(out[i]).type == Type::i64;
+  };
+  bool any = false;
+  for (size_t i = 0; i < out.size(); ++i)
+    any = any || is_held(i);
+  const bool widens = never_wraps && (type == Type::i32 || type == Type::boolean);
+  for (size_t i = 0; i < out.size() && any; ++i)
+    if (widens ? graph_.node(out[i]).type == Type::i32 : is_held(i))
+      out[i] = cast_to(out[i], widens ? Type::i64 : Type::i32);
+  if (any && widens && type == Type::i32)
+    type = Type::i64;
+  return out;
 }
 
 // Also of a derivative: act'3 is that of `act` by argument 3.
@@ -150,11 +172,8 @@ NodeId Tracer::cast(NodeId id, const Expr &e) {
     const bool floating = kgen::is_floating(from.type);
     return graph_.compare(Op::ne, id, floating ? graph_.number(0) : graph_.integer(0, from.type));
   }
-  Node n;
-  n.kind = Kind::cast;
-  n.type = e.type;
-  n.args = {id};
-  return graph_.intern(n);
+  const bool is_held = e.type == Type::i32 && from.kind == Kind::index && graph_.axis(from.axis).counted_in_int;
+  return is_held ? id : cast_to(id, e.type);
 }
 
 NodeId Tracer::operand(VarId v) {

@@ -166,6 +166,7 @@ private:
   NodeId extent(const Expr &e);
   // Between floating types nothing is rounded: gradients are computed in `real`.
   NodeId cast(NodeId id, const Expr &e);
+  std::vector<NodeId> in_one_width(const std::vector<ExprId> &list, bool never_wraps, Type &type);
   // An input where a step sees it.
   NodeId operand(VarId v);
   NodeId read(const Expr &e);

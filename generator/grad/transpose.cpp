@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "grad/affine.h"
 #include "grad/arms.h"
 
 namespace kgen::grad {
@@ -19,82 +20,6 @@ bool reads_memory(const Graph &graph, NodeId id) {
 }
 
 namespace {
-
-// Sum of times * index(axis) and a rest.
-struct Affine {
-  std::map<AxisId, int64_t> times;
-  NodeId rest = kNoNode;
-  bool good = true;
-};
-
-NodeId wide(Graph &graph, NodeId id) {
-  if (graph.node(id).type == Type::i64)
-    return id;
-  if (graph.node(id).kind == Kind::number)
-    return graph.integer(graph.node(id).integer);
-  Node n;
-  n.kind = Kind::cast;
-  n.type = Type::i64;
-  n.args = {id};
-  return graph.intern(n);
-}
-
-NodeId plus(Graph &graph, NodeId a, NodeId b, Op op = Op::add) {
-  a = wide(graph, a), b = wide(graph, b);
-  const Node &x = graph.node(a);
-  if (op == Op::sub && x.kind == Kind::number && x.integer == 0)
-    return graph.op(Op::neg, {b}, Type::i64);
-  const Node &y = graph.node(b);
-  if (y.kind == Kind::number && y.integer < 0) {
-    const NodeId positive = graph.integer(-y.integer);
-    return graph.op(op == Op::add ? Op::sub : Op::add, {a, positive}, Type::i64);
-  }
-  return graph.op(op, {a, b}, Type::i64);
-}
-
-Affine affine(Graph &graph, NodeId id) {
-  id = graph.strip(id);
-  const Node n = graph.node(id);
-  Affine out;
-  out.rest = graph.integer(0);
-  if (n.kind == Kind::index) {
-    out.times[n.axis] = 1;
-    return out;
-  }
-  if (n.kind == Kind::op && (n.op == Op::add || n.op == Op::sub)) {
-    Affine a = affine(graph, n.args[0]), b = affine(graph, n.args[1]);
-    for (const auto &[axis, times] : b.times)
-      a.times[axis] += n.op == Op::add ? times : -times;
-    a.rest = plus(graph, a.rest, b.rest, n.op);
-    if (graph.is_number(b.rest, 0))
-      a.rest = affine(graph, n.args[0]).rest;
-    a.good = a.good && b.good;
-    return a;
-  }
-  if (n.kind == Kind::op && n.op == Op::neg) {
-    Affine a = affine(graph, n.args[0]);
-    for (auto &[axis, times] : a.times)
-      times = -times;
-    a.rest = graph.is_number(a.rest, 0) ? a.rest : graph.op(Op::neg, {wide(graph, a.rest)}, Type::i64);
-    return a;
-  }
-  if (n.kind == Kind::op && n.op == Op::mul)
-    for (const int number : {0, 1}) {
-      const Node factor = graph.node(graph.strip(n.args[static_cast<size_t>(number)]));
-      if (factor.kind != Kind::number)
-        continue;
-      Affine a = affine(graph, n.args[static_cast<size_t>(1 - number)]);
-      for (auto &[axis, times] : a.times)
-        times *= factor.integer;
-      a.rest = graph.op(Op::mul, {wide(graph, a.rest), graph.integer(factor.integer)}, Type::i64);
-      if (graph.node(a.rest).kind == Kind::op && graph.is_number(graph.node(a.rest).args[0], 0))
-        a.rest = graph.integer(0);
-      return a;
-    }
-  out.rest = id;
-  out.good = false; // it may hold indices that are not seen
-  return out;
-}
 
 bool holds_index(const Graph &graph, NodeId id, AxisSet lanes) { return !(graph.axes(id) & lanes).empty(); }
 
@@ -238,15 +163,16 @@ private:
                                                 [&](AxisId lane) { return is_ragged_over(graph_.axis(lane), axis); });
   }
 
-  // The axis that is best solved for: of a size that is not fixed, and once for each index.
+  // The axis that is best solved for: of a size that is not fixed, not one that the forward kernel sums over (which are
+  // as many lanes as the sum here will have), and once for each index.
   AxisId choose(const Affine &a) const {
     AxisId best = kNone;
     auto rank = [&](AxisId axis) {
       const bool fixed = graph_.axis(axis).size.is_integer();
-      return (fixed ? 0 : 2) + (std::abs(a.times.at(axis)) == 1 ? 1 : 0);
+      return (fixed ? 0 : 4) + (graph_.output_axes().contains(axis) ? 2 : 0) + (a.times.at(axis).is_one() ? 1 : 0);
     };
     for (const auto &[axis, times] : a.times)
-      if (times != 0 && may_solve(axis) && (best == kNone || rank(axis) > rank(best)))
+      if (times.number != 0 && may_solve(axis) && (best == kNone || rank(axis) > rank(best)))
         best = axis;
     return best;
   }
@@ -257,58 +183,142 @@ private:
       failed_ = true;
       return;
     }
+    place = without_bits(graph_, place);
     if (digits(target, place) || around(target, place))
       return;
-    NodeId element = graph_.index(target);
-    if (const std::optional<int64_t> rest = remainder_where(graph_, given, part_.condition)) {
-      const Node quotient = graph_.node(graph_.strip(place)); // place * by + rest is what is divided
-      element = plus(graph_, graph_.op(Op::mul, {wide(graph_, graph_.strip(quotient.args[1])), element}, Type::i64),
-                     graph_.integer(*rest));
-      place = quotient.args[0];
-    }
-    Affine a = affine(graph_, place);
+    const Dividend whole = dividend(target, place, remainder_where(graph_, given, part_.condition));
+    const Affine a = affine(graph_, whole.place);
     const AxisId axis = choose(a);
     const bool rest_moves = holds_index(graph_, a.rest, open_ - (axis == kNone ? AxisSet() : AxisSet::of(axis)));
     const bool others_solved = std::any_of(a.times.begin(), a.times.end(), [&](const auto &t) {
       return solved_.count(t.first) != 0; // then it is a condition
     });
-    if (axis == kNone || others_solved || holds_index(graph_, a.rest, AxisSet::of(axis)) || (rest_moves && !a.good))
+    if (axis == kNone || others_solved || holds_index(graph_, a.rest, AxisSet::of(axis)) || (rest_moves && !a.good) ||
+        holds_index(graph_, whole.element, AxisSet::of(axis)))
       return;
-    NodeId left = element;
-    const int64_t times = a.times.at(axis);
-    for (const auto &[other, count] : a.times) {
-      if (other == axis || count == 0)
-        continue;
-      const NodeId step = graph_.op(Op::mul, {graph_.integer(std::abs(count)), graph_.index(other)}, Type::i64);
-      left = plus(graph_, left, step, count > 0 ? Op::sub : Op::add);
+    for (const NodeId condition : whole.conditions)
+      require(condition);
+    if (whole.within != kNone)
+      open_ |= AxisSet::of(whole.within);
+    for (const NodeId parameters : {whole.by, a.times.at(axis).parameters})
+      if (parameters != kNoNode)
+        graph_.require_positive(parameters);
+    solve_for(axis, a, whole.element);
+    done_[target] = true;
+  }
+
+  // The lanes whose place is the element's: of a quotient the dividend is, which is one of as many as it is divided by.
+  struct Dividend {
+    NodeId place, element;
+    AxisId within = kNone;
+    NodeId by = kNoNode; // a parameter
+    std::vector<NodeId> conditions = {};
+  };
+
+  Dividend dividend(AxisId target, NodeId place, std::optional<int64_t> remainder) {
+    const Dividend plain{place, graph_.index(target)};
+    Dividend out = plain;
+    while (!is_quotient(out.place))
+      if (!peel(out))
+        return plain;
+    const Node quotient = graph_.node(graph_.strip(out.place));
+    const NodeId divisor = graph_.strip(quotient.args[1]);
+    const Node peeled = graph_.node(out.element); // a multiple, where it was divided
+    const NodeId first = peeled.kind == Kind::op && peeled.op == Op::div && peeled.args[1] == wide(graph_, divisor)
+                             ? peeled.args[0]
+                             : graph_.op(Op::mul, {wide(graph_, divisor), out.element}, Type::i64);
+    out.place = quotient.args[0];
+    if (remainder) {
+      out.element = plus(graph_, first, graph_.integer(*remainder));
+      return out;
     }
-    if (!graph_.is_number(a.rest, 0))
+    const Node by = graph_.node(divisor);
+    const bool is_number = by.kind == Kind::number && by.integer > 1;
+    const bool is_natural = graph_.is_number(graph_.compare(Op::ge, out.place, graph_.integer(0)), 1);
+    if (!is_natural || (!is_number && !graph_.is_positive_parameter(divisor)))
+      return plain;
+    Size size = Size::integer(by.integer);
+    if (!is_number)
+      size.op = Size::Op::param, size.name = by.name;
+    out.within = graph_.within(target, size);
+    out.by = is_number ? kNoNode : divisor;
+    out.element = plus(graph_, first, graph_.index(out.within));
+    return out;
+  }
+
+  bool is_quotient(NodeId id) const {
+    const Node &n = graph_.node(graph_.strip(id));
+    return n.kind == Kind::op && n.op == Op::div;
+  }
+
+  bool holds_quotient(NodeId id) const {
+    const Node &n = graph_.node(graph_.strip(id));
+    return is_quotient(id) || (n.kind == Kind::op && std::any_of(n.args.begin(), n.args.end(),
+                                                                 [&](NodeId arg) { return holds_quotient(arg); }));
+  }
+
+  // Takes what a quotient is multiplied by, or what is added to it, to the other side.
+  bool peel(Dividend &out) {
+    Node n = graph_.node(graph_.strip(out.place));
+    if (n.kind != Kind::op || (n.op != Op::add && n.op != Op::sub && n.op != Op::mul))
+      return false;
+    if (const Node rest = graph_.node(graph_.strip(n.args[1])); // x - x % 8 is 8 * (x / 8)
+        n.op == Op::sub && rest.kind == Kind::op && rest.op == Op::rem && rest.args[0] == n.args[0]) {
+      n.op = Op::mul;
+      n.args = {rest.args[1], graph_.op(Op::div, rest.args, rest.type)};
+    }
+    const size_t quotient = holds_quotient(n.args[0]) ? 0 : 1;
+    const NodeId other = graph_.strip(n.args[1 - quotient]);
+    if (!holds_quotient(n.args[quotient]) || holds_quotient(other) || (n.op == Op::sub && quotient == 1))
+      return false;
+    out.place = n.args[quotient];
+    if (n.op != Op::mul) {
+      out.element = plus(graph_, out.element, other, n.op == Op::add ? Op::sub : Op::add);
+      out.conditions.push_back(graph_.compare(Op::ge, out.element, graph_.integer(0)));
+      return true;
+    }
+    if (graph_.node(other).kind != Kind::number || graph_.node(other).integer < 1)
+      return false;
+    out.conditions.push_back(
+        graph_.compare(Op::eq, graph_.op(Op::rem, {out.element, wide(graph_, other)}, Type::i64), graph_.integer(0)));
+    out.element = graph_.op(Op::div, {out.element, wide(graph_, other)}, Type::i64);
+    return true;
+  }
+
+  // times * axis + others + rest is the element.
+  void solve_for(AxisId axis, const Affine &a, NodeId element) {
+    const Times times = a.times.at(axis);
+    NodeId left = times.number > 0 ? element : graph_.integer(0);
+    const Op back = times.number > 0 ? Op::sub : Op::add, forth = times.number > 0 ? Op::add : Op::sub;
+    for (const auto &[other, count] : a.times)
+      if (other != axis && count.number != 0)
+        left = graph_.is_number(left, 0) && times.number < 0 && count.number > 0
+                   ? step(other, count)
+                   : plus(graph_, left, step(other, count), count.number > 0 ? back : forth);
+    if (times.number > 0 && !graph_.is_number(a.rest, 0))
       left = plus(graph_, left, a.rest, Op::sub);
-    if (times < 0) { // target = rest - times * axis
-      left = graph_.integer(0);
-      for (const auto &[other, count] : a.times) {
-        if (other == axis || count == 0)
-          continue;
-        const NodeId step = graph_.op(Op::mul, {graph_.integer(std::abs(count)), graph_.index(other)}, Type::i64);
-        left = graph_.is_number(left, 0) && count > 0 ? step : plus(graph_, left, step, count > 0 ? Op::add : Op::sub);
-      }
+    if (times.number < 0) {
       left = graph_.is_number(left, 0)     ? wide(graph_, a.rest)
              : graph_.is_number(a.rest, 0) ? left
                                            : plus(graph_, a.rest, left, Op::add);
       left = plus(graph_, left, element, Op::sub);
     }
-    const int64_t by = std::abs(times);
-    const NodeId zero = graph_.integer(0);
-    if (by != 1)
-      require(graph_.compare(Op::eq, graph_.op(Op::rem, {left, graph_.integer(by)}, Type::i64), zero));
-    const NodeId solution = graph_.op(Op::div, {left, graph_.integer(by)}, Type::i64);
+    const NodeId zero = graph_.integer(0),
+                 by = times_of(graph_, graph_.integer(1), std::abs(times.number), times.parameters);
+    if (!times.is_one())
+      require(graph_.compare(Op::eq, graph_.op(Op::rem, {left, by}, Type::i64), zero));
+    const NodeId solution = graph_.op(Op::div, {left, by}, Type::i64);
     if (graph_.node(solution).kind != Kind::index || !same_extent(graph_.node(solution).axis, axis)) {
-      require(graph_.compare(Op::ge, left, zero));
+      if (left != element)
+        require(graph_.compare(Op::ge, left, zero));
       require(graph_.compare(Op::lt, solution, graph_.size_of(like(axis))));
     }
     by_rows_ = by_rows_ || (graph_.is_ragged(axis) && !is_twin(axis));
     know(axis, solution);
-    done_[target] = true;
+  }
+
+  NodeId step(AxisId axis, const Times &times) {
+    return times_of(graph_, graph_.index(axis), std::abs(times.number), times.parameters);
   }
 
   void know(AxisId axis, NodeId solution) {
@@ -332,17 +342,16 @@ private:
     const Affine a = affine(graph_, n.args[0]);
     const NodeId size = wide(graph_, graph_.strip(n.args[1]));
     const auto found = std::find_if(a.times.begin(), a.times.end(), [&](const auto &t) {
-      return std::abs(t.second) == 1 && may_solve(t.first) && graph_.axis(t.first).ragged == kNone &&
+      return t.second.is_one() && may_solve(t.first) && graph_.axis(t.first).ragged == kNone &&
              size == graph_.size_of(like(t.first)) && same_extent(t.first, target);
     });
     if (found == a.times.end() || holds_index(graph_, a.rest, open_))
       return false;
     NodeId rest = a.rest;
     for (const auto &[axis, times] : a.times)
-      if (axis != found->first && times != 0)
-        rest = plus(graph_, rest, graph_.op(Op::mul, {graph_.integer(std::abs(times)), graph_.index(axis)}, Type::i64),
-                    times > 0 ? Op::add : Op::sub);
-    if (found->second < 0) {
+      if (axis != found->first && times.number != 0)
+        rest = plus(graph_, rest, step(axis, times), times.number > 0 ? Op::add : Op::sub);
+    if (found->second.number < 0) {
       know(found->first, turned(target, rest, size));
       done_[target] = true;
       return true;
@@ -471,7 +480,7 @@ bool has_own_element(Graph &graph, NodeId read, AxisSet lanes) {
     if (!(graph.axes(place.rest) & open).empty() || place.times.size() > 1)
       return false;
     for (const auto &[axis, times] : place.times) {
-      if (times == 0 || told.contains(axis))
+      if (times.number == 0 || times.parameters != kNoNode || told.contains(axis))
         return false;
       told |= AxisSet::of(axis);
     }
@@ -486,7 +495,7 @@ bool never_meet(Graph &graph, NodeId a, NodeId b) {
     int64_t common = 0;
     for (const auto *times : {&x.times, &y.times})
       for (const auto &[axis, count] : *times)
-        common = std::gcd(common, count);
+        common = std::gcd(common, count.parameters == kNoNode ? count.number : 1);
     if (common == 0 ? rest.integer != 0 : rest.integer % common != 0)
       return true;
   }

@@ -195,6 +195,20 @@ CASES = {
     "each element twice, and three times": (
         [X + f'outputs.y = "f64[M]"\naxes.M = {{ equals = "{n} * N + 1" }}\n' for n in (2, 3, 4)],
         "real v = at(x, N = index(M) / 2) + 2 * at(x, N = index(M) / 3) + 3 * at(x, N = (index(M) + 5) / 4); y = v * v;"),
+    "places that parameters count by": (
+        ['inputs.x = "f64[B, L]"\ninputs.w = "f64[K]"\noutputs.y = "f64[B, O]"\nparams.stride = 2\nparams.apart = 3\n'],
+        "real v = sum(w * at(x, L = stride * index(O) + apart * index(K) - 1), K); y = v * v;"),
+    "quotients by eight and by a parameter": (
+        ['inputs.x = "f64[G]"\ninputs.a = "f64[N]"\noutputs.y = "f64[N]"\nparams.group = 5\n'],
+        "real v = at(x, G = index(N) / group) + 2 * at(x, G = (index(N) + 9) / 8 - 1); y = v * v * a;"),
+    "first elements of blocks, and neighbours": (
+        [ROW], "real v = at(x, N = index(N) - index(N) % 5) + at(x, N = index(N) & -4) * at(x, N = index(N) ^ 1); y = v * v;"),
+    "quotients beside the index of a sum": (
+        ['inputs.x = "f64[L]"\ninputs.w = "f64[K]"\noutputs.y = "f64[O]"\n'],
+        "real v = sum(w * at(x, L = (index(O) >> 1) * 2 + index(K)), K); y = v * v;"),
+    "ints that hold indices": (
+        PLANE, "int i = index(M); int j = index(N); int before = j - 1; real v = at(x, M = i + 1, N = j) * "
+        "(before >= 0 ? at(x, N = before) : 2); y = v * v + (i + 2 * j) * x;"),
     "quotients of what may be negative": ([ROW], "real v = at(x, N = (index(N) - 3) / 2); y = v * v * x;"),
     "halves in two directions": (
         ['inputs.x = "f64[H, W]"\noutputs.y = "f64[P, Q]"\naxes.P = { equals = "2 * H" }\naxes.Q = { equals = "2 * W" }\n'],

@@ -13,7 +13,8 @@ struct Written {
     const size_t begin = text.find("body = '''\n") + 11;
     return text.substr(begin, text.rfind("'''") - begin);
   }
-  bool has(const std::string &line) const { return text.find(line + "\n") != std::string::npos; }
+  bool says(const std::string &part) const { return text.find(part) != std::string::npos; }
+  bool has(const std::string &line) const { return says(line + "\n"); }
 };
 
 Written backward(const std::string &operands, const std::string &body, const GradOptions &options = {}) {
@@ -168,8 +169,51 @@ TEST_CASE("rows of different lengths that are read at shifted places are read th
   CHECK(backward(rows, "y = x + at(x, N = index(N) + 1);").body() == "d_x = d_y + at(d_y, N = N - 1);\n");
   CHECK(backward(rows, "y = x + at(x, N = index(N) / 2);").body() ==
         "d_x = d_y + at(d_y, N = 2 * N) + at(d_y, N = 2 * N + 1);\n");
-  const Written fifths = backward(rows, "y = x + at(x, N = index(N) / 5);");
-  CHECK(fifths.messages.find("KG0601") != std::string::npos);
+  CHECK(backward(rows, "y = x + at(x, N = index(N) / 5);").body() ==
+        "d_x = d_y + sum(at(d_y, N = 5 * N + N_within), N_within, where(5 * index(N) + index(N_within) < size(N)));\n");
+  const Written squares = backward(rows, "y = x + at(x, N = index(N) * index(N));");
+  CHECK(squares.messages.find("KG0601") != std::string::npos);
+}
+
+TEST_CASE("a parameter that a place counts by is divided by, and must be positive") {
+  const std::string strided = "inputs.x = \"f32[L]\"\ninputs.w = \"f32[K]\"\noutputs.y = \"f32[O]\"\n",
+                    body = "y = dot(w, at(x, L = stride * index(O) + index(K)), K);";
+  const Written two = backward("params.stride = 2\n" + strided, body);
+  CHECK(two.has("require(stride > 0, \"stride must be greater than 0\");"));
+  CHECK(two.has("d_x = dot(w, at(d_y, O = (L - K) / stride), K,"));
+  CHECK(two.says("(index(L) - index(K)) % stride == 0"));
+  const Written back = backward("params.stride = -2\n" + strided, body);
+  CHECK_FALSE(back.says("require"));
+  CHECK(back.says("d_x = "));
+}
+
+TEST_CASE("what a quotient of a place leaves open is summed over") {
+  const std::string grouped = "inputs.x = \"f32[G]\"\noutputs.y = \"f32[N]\"\n";
+  const Written eight = backward(grouped, "y = at(x, G = index(N) / 8);");
+  CHECK(eight.has("axes.G_within = 8"));
+  CHECK(eight.body() ==
+        "d_x = sum(at(d_y, N = 8 * G + G_within), G_within, where(8 * index(G) + index(G_within) < size(N)));\n");
+  const Written named = backward("params.group = 32\n" + grouped, "y = at(x, G = index(N) / group);");
+  CHECK(named.has("axes.G_within = { equals = \"group\" }"));
+  CHECK(named.says("require(group > 0,"));
+  const Written whole =
+      backward("inputs.x = \"f32[M]\"\noutputs.y = \"f32[N=8 * M]\"\n", "y = at(x, M = index(N) / 8);");
+  CHECK(whole.body() == "d_x = sum(at(d_y, N = 8 * M + M_within), M_within);\n");
+  const Written difference = backward(kRows, "y = x + at(x, N = index(N) - index(N) % 8);");
+  CHECK(difference.says("index(N) % 8 == 0"));
+  CHECK(difference.says("sum(at(d_y, N = N + N_within), N_within,"));
+  for (const char *first : {"8 * (index(N) / 8)", "index(N) / 8 * 8", "index(N) & -8"})
+    CHECK(backward(kRows, "y = x + at(x, N = " + std::string(first) + ");").body() == difference.body());
+}
+
+TEST_CASE("an int that holds an index is that index") {
+  CHECK(backward(kRows, "int i = index(N);\ny = x + at(x, N = i + 1);").body() == "d_x = d_y + at(d_y, N = N - 1);\n");
+  CHECK(backward(kRows, "int i = index(N);\nint before = i - 1;\ny = before >= 0 ? at(x, N = before) : 0;").body() ==
+        "d_x = at(d_y, N = N + 1);\n");
+  CHECK(backward(kRows, "int i = index(N);\ny = at(x, N = i) * at(x, N = i);").body() == "d_x = 2 * d_y * x;\n");
+  CHECK(backward(kRows, "int i = index(N);\ny = x * (i * i % 7);").body().find("int(index(N)) * int(index(N)) % 7") !=
+        std::string::npos);
+  CHECK(backward(kRows, "y = at(x, N = index(N) ^ 1);").body().find("N_other") == std::string::npos);
 }
 
 TEST_CASE("one text serves all functions of a list") {
