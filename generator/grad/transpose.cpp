@@ -179,6 +179,8 @@ private:
 
   void solve(AxisId target, NodeId given) {
     NodeId place = moved(graph_, given, twins_);
+    if (place != kNoNode)
+      place = moved(graph_, place, solved_);
     if (place == kNoNode) {
       failed_ = true;
       return;
@@ -190,10 +192,7 @@ private:
     const Affine a = affine(graph_, whole.place);
     const AxisId axis = choose(a);
     const bool rest_moves = holds_index(graph_, a.rest, open_ - (axis == kNone ? AxisSet() : AxisSet::of(axis)));
-    const bool others_solved = std::any_of(a.times.begin(), a.times.end(), [&](const auto &t) {
-      return solved_.count(t.first) != 0; // then it is a condition
-    });
-    if (axis == kNone || others_solved || holds_index(graph_, a.rest, AxisSet::of(axis)) || (rest_moves && !a.good) ||
+    if (axis == kNone || holds_index(graph_, a.rest, AxisSet::of(axis)) || (rest_moves && !a.good) ||
         holds_index(graph_, whole.element, AxisSet::of(axis)))
       return;
     for (const NodeId condition : whole.conditions)

@@ -195,6 +195,14 @@ CASES = {
     "each element twice, and three times": (
         [X + f'outputs.y = "f64[M]"\naxes.M = {{ equals = "{n} * N + 1" }}\n' for n in (2, 3, 4)],
         "real v = at(x, N = index(M) / 2) + 2 * at(x, N = index(M) / 3) + 3 * at(x, N = (index(M) + 5) / 4); y = v * v;"),
+    "places that share a lane": (
+        ['inputs.x = "f64[A, B]"\noutputs.y = "f64[U, L]"\n'],
+        "real v = at(x, A = index(U), B = index(L) + index(U) % 3) + at(x, A = index(U) / 3, B = 2 * index(L) + index(U) % 3 - 1); "
+        "y = v * v;"),
+    "shuffled pixels": (
+        ['inputs.x = "f64[C, P, Q]"\noutputs.y = "f64[O, H, W]"\n'],
+        "int i = index(O) / 2 % 2; int j = index(O) % 2; "
+        "real v = at(x, C = index(O) / 4, P = 2 * index(H) + i, Q = 2 * index(W) + j); y = v * v;"),
     "places that parameters count by": (
         ['inputs.x = "f64[B, L]"\ninputs.w = "f64[K]"\noutputs.y = "f64[B, O]"\nparams.stride = 2\nparams.apart = 3\n'],
         "real v = sum(w * at(x, L = stride * index(O) + apart * index(K) - 1), K); y = v * v;"),
