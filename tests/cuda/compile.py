@@ -4,10 +4,13 @@ tests/cuda/budget.json, per file and architecture: the most registers of any of 
 (of PTX); spills and local stack (0 unless noted); and the least global accesses of 16 bytes, over all its kernels.
 `--update` writes it anew; the diff is reviewed like code. `--only WORD` compiles only the files with WORD in their path,
 and with `--update` leaves the entries of the others as they are. `--in-turn`: each file for one architecture only, by turns.
+`--changed`: a file is only compiled if its text, its headers or a compiler are others than when its budget was written,
+and every eighth of the rest, not always the same ones. "compiled" in the budget says what it was written for.
 """
 
 import argparse
 import concurrent.futures
+import functools
 import itertools
 import json
 import pathlib
@@ -22,6 +25,7 @@ from remembered import key_of, remembered, version_of
 
 BUDGET = ROOT / "tests/cuda/budget.json"
 ARCHITECTURES = ("sm_80", "sm_90a")
+EVERY = 8  # of the files that have not changed
 AT_LEAST = {"wide_accesses"}  # of these the budget is the least, of the others the most
 WIDE_ACCESS = re.compile(r"\b(?:ld|st)\.global(?:\.\w+)*?\.(?:v4\.[a-z]+32|v2\.[a-z]+64)\b")
 
@@ -30,11 +34,29 @@ def virtual(architecture):
     return architecture.replace("sm", "compute")
 
 
+def name_of(source, architecture):
+    return f"{source.relative_to(ROOT / 'generated')} {architecture}"
+
+
+@functools.cache
+def versions(nvcc):
+    return version_of(nvcc) + version_of("g++")
+
+
+def parts(nvcc, source):
+    """What decides what the compiler says of it."""
+    headers = sorted((ROOT / "generated").rglob("kgen_cuda.h")) + sorted(source.parent.glob("*.h"))
+    return versions(nvcc), str(source.relative_to(ROOT)), source, *headers
+
+
+def compiled_key(nvcc, source):
+    return key_of(*parts(nvcc, source))[:16]
+
+
 def measure(job):
     """(name, numbers or None, errors) for each architecture."""
     nvcc, source, architectures = job
-    headers = sorted((ROOT / "generated").rglob("kgen_cuda.h")) + sorted(source.parent.glob("*.h"))
-    key = key_of(pathlib.Path(__file__), version_of(nvcc), version_of("g++"), str(source.relative_to(ROOT)), *architectures, source, *headers)
+    key = key_of(pathlib.Path(__file__), *architectures, *parts(nvcc, source))
     return remembered(key, lambda: compiled(nvcc, source, architectures), lambda found: all(numbers for _, numbers, _ in found))
 
 
@@ -45,7 +67,7 @@ def compiled(nvcc, source, architectures):
         command = [nvcc, "-std=c++17", *targets, "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra", "-c",
                    "--keep", "--keep-dir", folder, "-o", str(pathlib.Path(folder) / "out.o"), str(source)]
         done = subprocess.run(command, capture_output=True, text=True)
-        names = [f"{source.relative_to(ROOT / 'generated')} {architecture}" for architecture in architectures]
+        names = [name_of(source, architecture) for architecture in architectures]
         if done.returncode != 0 or "warning" in done.stderr:
             return [(name, None, done.stderr) for name in names]
         return [(name, *numbers_of(architecture, done.stderr, pathlib.Path(folder)))
@@ -72,6 +94,19 @@ def numbers_of(architecture, report, folder):
             "instructions": max(instructions), "wide_accesses": len(WIDE_ACCESS.findall(ptx))}, ""
 
 
+def changed(jobs, budget):
+    """Those whose budget was written for another text, and every eighth of the others; which ones, all texts decide."""
+    new = [job for job in jobs if any(budget.get(name_of(job[1], architecture), {}).get("compiled") != compiled_key(*job[:2])
+                                      for architecture in job[2])]
+    rest = [job for job in jobs if job not in new]
+    first = int(key_of(*(source for _, source, _ in jobs))[:8], 16) % EVERY
+    return new + rest[first::EVERY]
+
+
+def in_turn(source):
+    return (ARCHITECTURES[int(key_of(source.name)[:8], 16) % len(ARCHITECTURES)],)
+
+
 def exceeds(numbers, budget):
     return any(value < budget[key] if key in AT_LEAST else value > budget[key] for key, value in numbers.items())
 
@@ -82,12 +117,14 @@ def main():
     parser.add_argument("--update", action="store_true")
     parser.add_argument("--only", default="", help="part of a file's path in generated/")
     parser.add_argument("--in-turn", action="store_true")
+    parser.add_argument("--changed", action="store_true")
     arguments = parser.parse_args()
     sources = [source for source in sorted((ROOT / "generated").rglob("*_cuda.cu"))
                if arguments.only in str(source.relative_to(ROOT / "generated"))]
-    in_turn = [(one,) for one in ARCHITECTURES] if arguments.in_turn else [ARCHITECTURES]
-    jobs = [(arguments.nvcc, source, in_turn[i % len(in_turn)]) for i, source in enumerate(sources)]
+    jobs = [(arguments.nvcc, source, in_turn(source) if arguments.in_turn else ARCHITECTURES) for source in sources]
     budget = json.loads(BUDGET.read_text()) if BUDGET.exists() else {}
+    if arguments.changed:
+        jobs = changed(jobs, budget)
     found, failed = {}, 0
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for name, numbers, errors in itertools.chain.from_iterable(pool.map(measure, jobs)):
@@ -107,10 +144,15 @@ def main():
                 print(f"{name}: {numbers} is over the budget {allowed}")
     if arguments.update:
         # Room for small changes: occupancy changes in steps of 16 registers or so anyway.
+        for _, source, architectures in jobs:
+            for name in {name_of(source, architecture) for architecture in architectures} & found.keys():
+                found[name]["compiled"] = compiled_key(arguments.nvcc, source)
         for numbers in found.values():
             numbers["registers"] = -(-numbers["registers"] // 16) * 16
             numbers["instructions"] = -(-numbers["instructions"] // 50) * 50
-        kept = {name: numbers for name, numbers in budget.items() if arguments.only not in name.split()[0]}
+        names = {name_of(source, architecture) for _, source, _ in jobs for architecture in ARCHITECTURES}
+        kept = {name: numbers for name, numbers in budget.items() if arguments.only not in name.split()[0] or
+                (arguments.in_turn and name in names)}
         BUDGET.write_text(json.dumps({**kept, **found}, indent=1, sort_keys=True) + "\n")
     print(f"{sum(len(architectures) for _, _, architectures in jobs) - failed} passed, {failed} failed")
     return 1 if failed or not jobs else 0
