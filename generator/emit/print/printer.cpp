@@ -416,9 +416,7 @@ Code Printer::expression(ExprId id) {
       return {spelling.helper("rounded") + "(" + arg(0).text + ")"};
     return spelling.loaded(spelling.stored(arg(0), e.type, e.element), e.element);
   case Op::choose:
-    return {at_least(arg(0), binding::kChoose + 1) + " ? " + at_least(arg(1), binding::kChoose + 1) + " : " +
-                at_least(arg(2), binding::kChoose + 1),
-            binding::kChoose};
+    return {at_least(arg(0), binding::kChoose + 1) + " ? " + arm(e.args[1]) + " : " + arm(e.args[2]), binding::kChoose};
   case Op::both:
   case Op::either:
     return Spelling::logical(e.op, arg(0), arg(1));
@@ -438,6 +436,13 @@ Code Printer::expression(ExprId id) {
     if (const auto by = reciprocals.find(kernel.expr(e.args[1]).ref); by != reciprocals.end())
       return spelling.operation(Op::mul, type, {args[0], {by->second}}, false);
   return spelling.operation(e.op, type, args, may_wrap(kernel, id));
+}
+
+// Of the type that the choice has: 0 beside a uint8_t would make an int of it.
+std::string Printer::arm(ExprId id) {
+  const Expr &e = kernel.expr(id);
+  return e.op == Op::constant ? spelling.typed_constant(e.type, e.integer, e.number)
+                              : at_least(expression(id), binding::kChoose + 1);
 }
 
 Code Printer::multiply_add(const std::vector<Code> &operands) {

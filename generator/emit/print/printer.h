@@ -204,6 +204,7 @@ private:
   std::string sum_text(const std::string &place, const PlanNode &node);
   void set(VarId var, const std::string &value, const std::vector<PlanNode> &siblings);
   void fold_step(const PlanNode &node);
+  std::string arm(ExprId id);
   Code multiply_add(const std::vector<Code> &operands);
   void scan_step(const PlanNode &node, const std::vector<PlanNode> &siblings);
   Range segment(const PlanNode &loop, const Range &within);
