@@ -323,9 +323,9 @@ private:
     case Op::size: {
       const Axis &axis = kernel_.axes[e.axis];
       const bool known_size = e.ref == kNone && axis.ragged == kNone && axis.size.is_integer();
-      const bool fits_int = e.ref == kNone && axis.ragged == kNone && axis.counted_in_int;
+      const bool fits_int = e.ref == kNone && axis.ragged == kNone && axis.most_in_int > 0;
       return known_size ? WideBounds{axis.size.value, axis.size.value}
-                        : WideBounds{0, fits_int ? INT32_MAX : INT64_MAX};
+                        : WideBounds{0, fits_int ? axis.most_in_int : INT64_MAX};
     }
     case Op::fold:
       return folded(e, {low(0), high(0)});
@@ -423,7 +423,7 @@ private:
     const Axis &axis = kernel_.axes[index.axis];
     if (axis.size.is_integer())
       return WideBounds{0, std::max<int64_t>(axis.size.value - 1, 0)};
-    return WideBounds{0, axis.ragged == kNone && axis.counted_in_int ? INT32_MAX - 1 : INT64_MAX};
+    return WideBounds{0, axis.most_in_int > 0 ? axis.most_in_int - 1 : INT64_MAX};
   }
 
   Kernel &kernel_;

@@ -10,8 +10,9 @@ inline bool contains(Bounds outer, Bounds inner) {
   return outer.low <= inner.low && inner.high <= outer.high && (outer.below == kNone || outer.below == inner.below);
 }
 
-// int_counters.cpp: sets Axis::counted_in_int.
+// Set Axis::most_in_int: of loops that count in an int, and of ints that places are computed in.
 void find_int_counters(Kernel &kernel);
+void find_int_places(Kernel &kernel);
 // Sets Expr::bounds of all expressions that statements compute.
 void find_bounds(Kernel &kernel);
 

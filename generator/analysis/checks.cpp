@@ -23,8 +23,8 @@ public:
       if (!(kernel_.axes[a].size == Size::axis(kernel_.axes[a].name)))
         computed(static_cast<AxisId>(a));
     for (const Axis &axis : kernel_.axes)
-      if (axis.counted_in_int && !axis.size.is_integer())
-        counted_in_int(axis);
+      if (axis.most_in_int > 0 && !axis.size.is_integer())
+        held_in_int(axis);
     for (size_t v = 0; v < kernel_.vars.size(); ++v)
       extents(static_cast<VarId>(v));
     for (size_t t = 0; t < kernel_.tables.size(); ++t)
@@ -113,10 +113,11 @@ private:
     check.axis = id;
   }
 
-  void counted_in_int(const Axis &axis) {
+  void held_in_int(const Axis &axis) {
     Check &check = add(Check::Kind::relation, axis.name,
-                       axis.name + " must be at most " + std::to_string(INT32_MAX) + ", for an int counts up to it");
-    check.condition = Size::make(Size::Op::less_equal, {axis.size, Size::integer(INT32_MAX)});
+                       axis.name + " must be at most " + std::to_string(axis.most_in_int) +
+                           ", or an int of the body would wrap around");
+    check.condition = Size::make(Size::Op::less_equal, {axis.size, Size::integer(axis.most_in_int)});
   }
 
   bool proved_natural(const Size &size) const {

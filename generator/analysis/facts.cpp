@@ -29,6 +29,7 @@ Facts analyze(Kernel &kernel, Diagnostics &diags) {
   kernel.window_limits.clear();
   Context context(kernel, diags);
   find_int_counters(kernel);
+  find_int_places(kernel);
   find_bounds(kernel);
   find_shown_nans(kernel);
   find_moves(context);

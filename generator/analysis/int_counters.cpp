@@ -1,11 +1,8 @@
-// Axes to whose size a loop counts in an `int`, or whose index an `int` holds that says which element is met. Launchers
-// refuse sizes that an int does not hold, where such a loop would never end and other elements would be met; so the
-// counter stays below the size, and the int is the index.
+// Axes to whose size a loop counts in an `int`. Launchers refuse sizes that an int does not hold, where such a loop
+// would never end; so the counter stays below the size.
 #include <algorithm>
-#include <set>
 
 #include "analysis/bounds.h"
-#include "analysis/coordinates.h"
 #include "analysis/flow.h"
 
 namespace kgen::analysis {
@@ -31,7 +28,7 @@ void mark_sizes(Kernel &kernel, ExprId id) {
       found.push_back(e.axis);
   });
   for (AxisId axis : found)
-    kernel.axes[axis].counted_in_int = true;
+    hold_in_int(kernel.axes[axis], INT32_MAX);
 }
 
 // The counters that the loop compares with something: where it starts or ends.
@@ -50,58 +47,9 @@ std::vector<VarId> limit_counters(Kernel &kernel, const Stmt &loop) {
   return out;
 }
 
-// Goes from coordinates to what they are computed of, through locals.
-class IntPlaces {
-public:
-  explicit IntPlaces(Kernel &kernel) : kernel_(kernel) {}
-
-  void run() {
-    visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
-      for (const Coordinate &c : stmt.coords)
-        place(c.value);
-      for (ExprId id : expressions_of(stmt))
-        visit_expressions(kernel_, id, [&](const Expr &e, ExprId) {
-          for (const Coordinate &c : e.coords)
-            place(c.value);
-        });
-    });
-  }
-
-private:
-  void place(ExprId id) {
-    std::set<VarId> locals;
-    std::set<AxisId> axes;
-    visit_expressions(kernel_, id, [&](const Expr &e, ExprId) {
-      if (e.op == Op::read && kernel_.vars[e.ref].kind == Var::Kind::local && followed_.insert(e.ref).second)
-        locals.insert(e.ref);
-      if (e.op == Op::cast && e.type == Type::i32)
-        if (const Expr &from = kernel_.expr(e.args[0]); is_whole(from))
-          axes.insert(from.axis);
-    });
-    for (AxisId axis : axes)
-      kernel_.axes[axis].counted_in_int = true;
-    if (locals.empty())
-      return;
-    visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
-      if (stmt.kind == Stmt::Kind::assign && locals.count(stmt.target) != 0)
-        place(stmt.value);
-    });
-  }
-
-  // The size of an axis, or an index that is below it.
-  bool is_whole(const Expr &e) const {
-    return (e.op == Op::size || (e.op == Op::index && index_count(kernel_, e.axis, kNone))) && e.ref == kNone &&
-           kernel_.axes[e.axis].ragged == kNone;
-  }
-
-  Kernel &kernel_;
-  std::set<VarId> followed_;
-};
-
 } // namespace
 
 void find_int_counters(Kernel &kernel) {
-  IntPlaces(kernel).run();
   std::vector<VarId> counters;
   visit_statements(kernel.statements, [&](const Stmt &stmt, const auto &) {
     if (stmt.kind != Stmt::Kind::loop)

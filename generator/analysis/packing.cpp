@@ -126,7 +126,8 @@ AxisId packed_axis(Kernel &kernel, ExprId place, const Stmt &stmt, const std::ve
   const auto count = Packing(kernel, stmt, around).count(place);
   if (!count)
     return kNone;
-  kernel.axes[count->axis].counted_in_int = kernel.axes[count->axis].counted_in_int || count->in_int;
+  if (count->in_int)
+    hold_in_int(kernel.axes[count->axis], INT32_MAX);
   return count->axis;
 }
 

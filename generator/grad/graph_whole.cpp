@@ -14,11 +14,6 @@ constexpr int64_t kFew = 64; // multiples of what has a size, with which sums do
 bool is_ordered(Op op) { return op == Op::lt || op == Op::le || op == Op::gt || op == Op::ge; }
 } // namespace
 
-bool Graph::holds(Type type, Range range) {
-  const Bounds all = bounds_of(type);
-  return range.low >= all.low && range.high <= all.high;
-}
-
 // A whole number without the conversions that keep it as it is.
 NodeId Graph::strip(NodeId id) const {
   const Node &n = node(id);
@@ -27,8 +22,7 @@ NodeId Graph::strip(NodeId id) const {
   const Type from = node(n.args[0]).type;
   const bool same = is_unsigned(from) == is_unsigned(n.type) ? bytes_of(n.type) >= bytes_of(from)
                                                              : is_unsigned(from) && bytes_of(n.type) > bytes_of(from);
-  const bool fits = n.type != Type::u64 && from != Type::u64 && holds(n.type, range_of(n.args[0]));
-  return same || fits ? strip(n.args[0]) : id;
+  return same ? strip(n.args[0]) : id;
 }
 
 // What a whole number is one of, as far as its outermost operation says it.
@@ -36,8 +30,6 @@ Graph::Range Graph::range_of(NodeId id) const {
   const Node &n = node(strip(id));
   if (n.kind == Kind::number)
     return {n.integer, n.integer};
-  if (n.kind == Kind::index && axis(n.axis).counted_in_int)
-    return {0, INT32_MAX - 1};
   if (n.kind != Kind::op || n.args.size() < 2)
     return {};
   const Range a = range_of(n.args[0]), b = range_of(n.args[1]);

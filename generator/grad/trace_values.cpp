@@ -113,7 +113,7 @@ NodeId Tracer::value(ExprId id) {
   return undefined(e.type);
 }
 
-// Indices that an int holds are what they are, of 64 bits, and so is what is made of them, unless it may wrap around.
+// What an int holds of indices is what it is, of 64 bits, and so is what is made of them, unless it may wrap around.
 std::vector<NodeId> Tracer::in_one_width(const std::vector<ExprId> &list, bool never_wraps, Type &type) {
   std::vector<NodeId> out = values(list);
   const auto is_held = [&](size_t i) {
@@ -172,7 +172,7 @@ NodeId Tracer::cast(NodeId id, const Expr &e) {
     const bool floating = kgen::is_floating(from.type);
     return graph_.compare(Op::ne, id, floating ? graph_.number(0) : graph_.integer(0, from.type));
   }
-  const bool is_held = e.type == Type::i32 && from.kind == Kind::index && graph_.axis(from.axis).counted_in_int;
+  const bool is_held = e.type == Type::i32 && from.type == Type::i64 && is_bounded(e);
   return is_held ? id : cast_to(id, e.type);
 }
 

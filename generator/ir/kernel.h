@@ -71,8 +71,9 @@ struct Axis {
   AxisId over = kNone;
   bool derived = false; // `equals`: checked not to be negative
   bool batch = false;
-  // A loop counts to its size in an int, or an int holds its index: launchers refuse what an int does not hold.
-  bool counted_in_int = false;
+  // A loop counts to its size in an int, or an int holds what is computed of its index: launchers refuse larger sizes,
+  // which that does not hold. 0: any.
+  int64_t most_in_int = 0;
   bool rest = false; // the axis of a leading `...`; its size argument is `rows`
   // The window that operands with this axis share. `uniform` is false when their windows differ; then only the dims
   // count.
@@ -84,6 +85,11 @@ struct Axis {
   GridId grid = kNone; // the dimension whose `axis` this is
   Place place;
 };
+
+inline void hold_in_int(Axis &axis, int64_t most) {
+  if (axis.most_in_int == 0 || most < axis.most_in_int)
+    axis.most_in_int = most;
+}
 
 // Does its length depend on the position along that axis?
 inline bool is_ragged_over(const Axis &axis, AxisId over) { return axis.ragged != kNone && axis.over == over; }

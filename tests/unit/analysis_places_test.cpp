@@ -100,7 +100,8 @@ TEST_CASE("launchers refuse sizes that a loop's int does not hold, and so the in
   const Analysed up = legal(spec("for (int t = 0; t < size(T); ++t)", "t"));
   CHECK(inside(up));
   REQUIRE(up.checks(Check::Kind::relation).size() == 1);
-  CHECK(up.checks(Check::Kind::relation)[0].message == "T must be at most 2147483647, for an int counts up to it");
+  CHECK(up.checks(Check::Kind::relation)[0].message ==
+        "T must be at most 2147483647, or an int of the body would wrap around");
   CHECK(inside(legal(spec("for (int t = size(T) - 1; t >= 0; --t)", "t"))));
   CHECK(inside(legal(spec("for (int t = 0; t < size(T); ++t)", "size(T) - 1 - t"))));
   CHECK_FALSE(inside(legal(spec("for (int t = 0; t <= size(T); ++t)", "t"))));
@@ -111,21 +112,34 @@ TEST_CASE("launchers refuse sizes that a loop's int does not hold, and so the in
   CHECK(wide.checks(Check::Kind::relation).empty());
 }
 
-TEST_CASE("an int that says which element is met holds the index") {
+TEST_CASE("an int that says which element is met holds what it is computed of, and limits the axis") {
   const auto spec = [](const std::string &body) {
-    return "kernel = \"a\"\ninputs.x = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", partial = true }\nbody = '" + body +
-           "'\n";
+    return "kernel = \"a\"\nscalars.s = \"i32\"\ninputs.x = \"f32[N]\"\noutputs.z = { type = \"f32[N]\", partial = "
+           "true }\n"
+           "body = 'int i = index(N); " +
+           body + "'\n";
   };
-  const std::string held = "int i = index(N); ";
-  for (const char *body : {"at(z, N = size(N) - 1 - i) = x;", "int j = i + 3; at(z, N = j) = x;",
-                           "int n = size(N); at(z, N = n - 1 - i) = x;"}) {
-    const Analysed found = legal(spec(held + body));
+  const std::pair<const char *, const char *> cases[] = {
+      {"at(z, N = size(N) - 1 - i) = x;", "2147483647"},
+      {"int j = i + 3; at(z, N = j) = x;", "2147483644"},
+      {"int n = size(N); at(z, N = n - 1 - i) = x;", "2147483646"},
+      {"at(z, N = 2 * i + 1) = x;", "1073741823"},
+      {"int far = 3 * index(N) + 5; at(z, N = far) = x;", "715827880"},
+      {"z = at(x, N = i / 2);", "2147483647"},
+  };
+  for (const auto &[body, most] : cases) {
+    const Analysed found = legal(spec(body));
     REQUIRE(found.checks(Check::Kind::relation).size() == 1);
-    CHECK(found.checks(Check::Kind::relation)[0].message == "N must be at most 2147483647, for an int counts up to it");
+    CHECK(found.checks(Check::Kind::relation)[0].message ==
+          "N must be at most " + std::string(most) + ", or an int of the body would wrap around");
   }
-  // What may wrap around tells no elements apart, and what says no place need not fit.
-  CHECK(refused(spec(held + "at(z, N = 2 * i) = x;"), "scatter_collides") != "");
-  CHECK(legal(spec(held + "z = x * i;")).checks(Check::Kind::relation).empty());
+  // Adding a number that nobody knows tells elements apart even where it wraps around; multiplying does not, and what
+  // says no place need not fit.
+  CHECK(legal(spec("at(z, N = i + s) = x;")).errors == "");
+  CHECK(refused(spec("at(z, N = i * s) = x;"), "scatter_collides") != "");
+  CHECK(refused(spec("at(z, N = 1000 * i) = x;"), "scatter_collides").find("compute the place in int64_t") !=
+        std::string::npos);
+  CHECK(legal(spec("z = x * i;")).checks(Check::Kind::relation).empty());
   CHECK(legal(spec("at(z, N = index(N)) = x;")).checks(Check::Kind::relation).empty());
 }
 
