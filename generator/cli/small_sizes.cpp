@@ -39,13 +39,11 @@ bool has_elements(const Kernel &kernel, const AxisSizes &sizes, int64_t least) {
          std::all_of(kernel.grid.begin(), kernel.grid.end(), [&](const GridDim &grid) { return enough(grid.size); });
 }
 
-// All axes that are not given longer until there is something; then each as short as it may be.
-std::optional<AxisSizes> longer_sizes(const Kernel &kernel, const AxisSizes &given, AxisSizes sizes, int64_t least) {
+using OpenAxes = std::map<std::string, const Axis *>;
+
+// These axes longer until there is something; then each as short as it may be.
+std::optional<AxisSizes> longer_along(const Kernel &kernel, const OpenAxes &open, AxisSizes sizes, int64_t least) {
   const AxisSizes before = sizes;
-  std::map<std::string, const Axis *> open;
-  for (AxisId id : kernel.size_arguments)
-    if (const Axis &axis = kernel.axes[id]; given.count(axis.name) == 0 && kernel.fixed_axes.count(axis.name) == 0)
-      open[axis.name] = &axis;
   for (int64_t times = 2; !has_elements(kernel, sizes, least); times *= 2) {
     if (times > kLongest)
       return std::nullopt;
@@ -59,6 +57,19 @@ std::optional<AxisSizes> longer_sizes(const Kernel &kernel, const AxisSizes &giv
         break;
     }
   return sizes;
+}
+
+// All axes that are not given, or one of them alone: a window of so many elements may not grow with its array.
+std::optional<AxisSizes> longer_sizes(const Kernel &kernel, const AxisSizes &given, const AxisSizes &sizes,
+                                      int64_t least) {
+  OpenAxes open;
+  for (AxisId id : kernel.size_arguments)
+    if (const Axis &axis = kernel.axes[id]; given.count(axis.name) == 0 && kernel.fixed_axes.count(axis.name) == 0)
+      open[axis.name] = &axis;
+  std::optional<AxisSizes> out = longer_along(kernel, open, sizes, least);
+  for (auto one = open.begin(); one != open.end() && !out; ++one)
+    out = longer_along(kernel, {*one}, sizes, least);
+  return out;
 }
 
 } // namespace
