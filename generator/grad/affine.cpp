@@ -104,6 +104,9 @@ NodeId without_bits(Graph &graph, NodeId id) {
   const auto with = [&](Op op, int64_t number) {
     return graph.op(op, {n.args[0], graph.integer(number, n.type)}, n.type);
   };
+  constexpr int64_t kFew = 6;
+  if (n.op == Op::shl && is_number && bits.integer >= 0 && bits.integer <= kFew)
+    return with(Op::mul, int64_t{1} << bits.integer);
   if (n.op == Op::shr && is_natural && bits.integer >= 0 && bits.integer < 31)
     return with(Op::div, int64_t{1} << bits.integer);
   if (n.op == Op::bit_and && is_natural && bits.integer < INT32_MAX && is_power(bits.integer + 1))

@@ -129,9 +129,11 @@ std::optional<int64_t> remainder_where(Graph &graph, NodeId quotient, NodeId con
   const Node n = graph.node(graph.strip(quotient));
   if (n.kind != Kind::op || n.op != Op::div || condition == kNoNode)
     return std::nullopt;
-  const Node by = graph.node(graph.strip(n.args[1]));
+  const NodeId divisor = graph.strip(n.args[1]);
+  const Node by = graph.node(divisor);
   constexpr int64_t kLargest = 64;
-  for (int64_t rest = 0; by.kind == Kind::number && rest < std::min(by.integer, kLargest); ++rest)
+  const int64_t rests = by.kind == Kind::number ? by.integer : graph.is_positive_parameter(divisor) ? 1 : 0;
+  for (int64_t rest = 0; rest < std::min(rests, kLargest); ++rest)
     if (graph.asks(condition, remainder_is(graph, n, rest)))
       return rest;
   return std::nullopt;

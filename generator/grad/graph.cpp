@@ -130,13 +130,13 @@ AxisId Graph::twin(AxisId like) {
   return made;
 }
 
-AxisId Graph::within(AxisId blocked, const Size &block) {
+AxisId Graph::add_part(AxisId of, const char *what, const Size &size) {
   Axis made;
-  made.name = axis(blocked).name;
-  made.size = made.block = block;
+  made.name = axis(of).name;
+  made.size = made.block = size;
   made.start = Size::integer(0);
-  made.place = axis(blocked).place;
-  return make_axis(made, "within", block);
+  made.place = axis(of).place;
+  return make_axis(made, what, size);
 }
 
 AxisId Graph::make_axis(Axis axis, const char *what, const Size &declared) {

@@ -111,7 +111,9 @@ public:
   AxisId twin(AxisId axis);
   AxisId add_axis(const Axis &axis);
   // One along the positions of a block of so many.
-  AxisId within(AxisId blocked, const Size &block);
+  AxisId within(AxisId blocked, const Size &block) { return add_part(blocked, "within", block); }
+  // One along so many blocks.
+  AxisId blocks(AxisId blocked, const Size &count) { return add_part(blocked, "block", count); }
   const std::map<AxisId, AxisId> &twins() const { return twins_; } // of each twin, the axis that it is like
   const std::map<AxisId, Size> &made() const { return made_; } // of twins and such within blocks, what declares them
   int axis_count() const { return static_cast<int>(axes_.size()); }
@@ -198,7 +200,6 @@ private:
     int64_t low = INT64_MIN, high = INT64_MAX;
   };
   Range range_of(NodeId id) const;
-  static bool holds(Type type, Range range);
   // Nodes times whole numbers, and a number.
   struct Terms {
     Type type = Type::i64;
@@ -288,6 +289,7 @@ private:
   std::vector<Axis> axes_;
   AxisSet output_axes_;
   std::set<std::string> parameters_, positive_parameters_, required_positive_;
+  AxisId add_part(AxisId of, const char *what, const Size &size);
   AxisId make_axis(Axis axis, const char *what, const Size &declared);
   std::map<AxisId, AxisId> twins_;
   std::map<AxisId, Size> made_;

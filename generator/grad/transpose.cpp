@@ -81,8 +81,12 @@ public:
     for (size_t i = 0; i < read_.places.size(); ++i)
       if (is_fixed(i))
         fix(read_.places[i], read_.args[i + 1]);
-      else
-        solve(read_.places[i], read_.args[i + 1]);
+    for (size_t round = 0; round < 2 * read_.places.size(); ++round) { // what one place tells may solve another
+      makes_axes_ = round % 2 == 1;
+      for (size_t i = 0; i < read_.places.size() && !failed_; ++i)
+        if (!done_[read_.places[i]])
+          solve(read_.places[i], read_.args[i + 1]);
+    }
     for (size_t i = 0; i < read_.places.size() && !failed_; ++i)
       if (!done_[read_.places[i]])
         compare(read_.places[i], moved(graph_, read_.args[i + 1], twins_));
@@ -199,9 +203,10 @@ private:
       require(condition);
     if (whole.within != kNone)
       open_ |= AxisSet::of(whole.within);
-    for (const NodeId parameters : {whole.by, a.times.at(axis).parameters})
-      if (parameters != kNoNode)
-        graph_.require_positive(parameters);
+    for (const NodeId parameter : whole.parameters)
+      graph_.require_positive(parameter);
+    if (const NodeId parameters = a.times.at(axis).parameters; parameters != kNoNode)
+      graph_.require_positive(parameters);
     solve_for(axis, a, whole.element);
     done_[target] = true;
   }
@@ -210,18 +215,23 @@ private:
   struct Dividend {
     NodeId place, element;
     AxisId within = kNone;
-    NodeId by = kNoNode; // a parameter
-    std::vector<NodeId> conditions = {};
+    std::vector<NodeId> parameters = {}, conditions = {};
   };
 
   Dividend dividend(AxisId target, NodeId place, std::optional<int64_t> remainder) {
     const Dividend plain{place, graph_.index(target)};
     Dividend out = plain;
-    while (!is_quotient(out.place))
+    while (!is_quotient(out.place)) {
+      if (repeats(out))
+        return out;
       if (!peel(out))
         return plain;
+    }
     const Node quotient = graph_.node(graph_.strip(out.place));
     const NodeId divisor = graph_.strip(quotient.args[1]);
+    const bool is_parameter = graph_.is_positive_parameter(divisor);
+    if (is_parameter)
+      out.parameters.push_back(divisor);
     const Node peeled = graph_.node(out.element); // a multiple, where it was divided
     const NodeId first = peeled.kind == Kind::op && peeled.op == Op::div && peeled.args[1] == wide(graph_, divisor)
                              ? peeled.args[0]
@@ -234,20 +244,39 @@ private:
     const Node by = graph_.node(divisor);
     const bool is_number = by.kind == Kind::number && by.integer > 1;
     const bool is_natural = graph_.is_number(graph_.compare(Op::ge, out.place, graph_.integer(0)), 1);
-    if (!is_natural || (!is_number && !graph_.is_positive_parameter(divisor)))
+    if (!makes_axes_ || !is_natural || (!is_number && !is_parameter))
       return plain;
     Size size = Size::integer(by.integer);
-    if (!is_number)
+    if (is_parameter)
       size.op = Size::Op::param, size.name = by.name;
     out.within = graph_.within(target, size);
-    out.by = is_number ? kNoNode : divisor;
     out.element = plus(graph_, first, graph_.index(out.within));
     return out;
   }
 
+  // index % by: of each block of so many one lane, along an axis of blocks.
+  bool repeats(Dividend &out) {
+    const Node n = graph_.node(graph_.strip(out.place));
+    if (n.kind != Kind::op || n.op != Op::rem)
+      return false;
+    const Node index = graph_.node(graph_.strip(n.args[0])), by = graph_.node(graph_.strip(n.args[1]));
+    const bool is_lane = index.kind == Kind::index && may_solve(index.axis) && !graph_.is_ragged(index.axis);
+    if (!makes_axes_ || !is_lane || by.kind != Kind::number || by.integer < 2 ||
+        graph_.is_number(graph_.size_of(index.axis), 0))
+      return false;
+    const AxisId lane = like(index.axis);
+    const Size size = graph_.axis(lane).size.is_integer() ? graph_.axis(lane).size : Size::axis(graph_.axis(lane).name);
+    out.within = graph_.blocks(lane, Size::make(Size::Op::cdiv, {size, Size::integer(by.integer)}));
+    out.conditions.push_back(graph_.compare(Op::lt, out.element, graph_.integer(by.integer)));
+    out.element = plus(graph_, graph_.op(Op::mul, {graph_.integer(by.integer), graph_.index(out.within)}, Type::i64),
+                       out.element);
+    out.place = n.args[0];
+    return true;
+  }
+
   bool is_quotient(NodeId id) const {
     const Node &n = graph_.node(graph_.strip(id));
-    return n.kind == Kind::op && n.op == Op::div;
+    return n.kind == Kind::op && n.op == Op::div && holds_index(graph_, id, open_);
   }
 
   bool holds_quotient(NodeId id) const {
@@ -268,16 +297,21 @@ private:
     }
     const size_t quotient = holds_quotient(n.args[0]) ? 0 : 1;
     const NodeId other = graph_.strip(n.args[1 - quotient]);
-    if (!holds_quotient(n.args[quotient]) || holds_quotient(other) || (n.op == Op::sub && quotient == 1))
+    if (!holds_quotient(n.args[quotient]) || holds_quotient(other))
       return false;
     out.place = n.args[quotient];
     if (n.op != Op::mul) {
-      out.element = plus(graph_, out.element, other, n.op == Op::add ? Op::sub : Op::add);
+      out.element = n.op == Op::sub && quotient == 1
+                        ? plus(graph_, other, out.element, Op::sub)
+                        : plus(graph_, out.element, other, n.op == Op::add ? Op::sub : Op::add);
       out.conditions.push_back(graph_.compare(Op::ge, out.element, graph_.integer(0)));
       return true;
     }
-    if (graph_.node(other).kind != Kind::number || graph_.node(other).integer < 1)
+    const bool is_number = graph_.node(other).kind == Kind::number && graph_.node(other).integer > 0;
+    if (!is_number && !graph_.is_positive_parameter(other))
       return false;
+    if (!is_number)
+      out.parameters.push_back(other);
     out.conditions.push_back(
         graph_.compare(Op::eq, graph_.op(Op::rem, {out.element, wide(graph_, other)}, Type::i64), graph_.integer(0)));
     out.element = graph_.op(Op::div, {out.element, wide(graph_, other)}, Type::i64);
@@ -458,7 +492,8 @@ private:
   NodeId condition_ = kNoNode; // of the lanes that read the element
   NodeId own_ = kNoNode;       // of the element
   std::optional<std::pair<AxisId, int64_t>> slice_;
-  bool by_rows_ = false; // by the place in a row of its own length
+  bool makes_axes_ = false; // where a place leaves several lanes open
+  bool by_rows_ = false;    // by the place in a row of its own length
   bool failed_ = false;
 };
 

@@ -199,6 +199,24 @@ CASES = {
         ['inputs.x = "f64[A, B]"\noutputs.y = "f64[U, L]"\n'],
         "real v = at(x, A = index(U), B = index(L) + index(U) % 3) + at(x, A = index(U) / 3, B = 2 * index(L) + index(U) % 3 - 1); "
         "y = v * v;"),
+    "unshuffled pixels": (
+        ['inputs.x = "f64[C, P, Q]"\noutputs.y = "f64[O, H, W]"\n'],
+        "real v = at(x, C = 4 * index(O) + index(H) % 2 * 2 + index(W) % 2, P = index(H) / 2, Q = index(W) / 2); y = v * v;"),
+    "tiles, and blocks of a parameter": (
+        ['inputs.x = "f64[X]"\ninputs.w = "f64[Y]"\noutputs.y = "f64[Y]"\nparams.g = 3\n'],
+        "real v = at(x, X = index(Y) % 5) + 2 * at(x, X = index(Y) - index(Y) % g) * at(x, X = 4 - index(Y) / 2); y = v * v * w;"),
+    "a transposed convolution by a parameter": (
+        ['inputs.x = "f64[W]"\ninputs.w = "f64[I]"\noutputs.y = "f64[P]"\nparams.stride = 3\n'],
+        "int t = index(P) + 1 - index(I); real v = sum(t % stride == 0 ? w * at(x, W = t / stride) : 0, I); y = v * v;"),
+    "rotated halves": (
+        [ROW], "real v = index(N) < size(N) / 2 ? -at(x, N = index(N) + size(N) / 2) : at(x, N = index(N) - size(N) / 2); "
+        "y = v * v;"),
+    "places that ints are computed of": (
+        ['inputs.x = "f64[W]"\ninputs.w = "f64[I]"\noutputs.y = "f64[P]"\n'],
+        "int p = 2 * index(P) - 1; int q = index(P) / 2; real v = sum(w * at(x, W = p + index(I)), I) * at(x, W = q); y = v * v;"),
+    "borders that no lane of a mask asks about": (
+        ['inputs.x = "f64[X]"\ninputs.w = "f64[Y]"\ninputs.v = "f64[Y, Z]"\noutputs.y = "f64[Y]"\n'],
+        "y = w * at(x, X = index(Y) / 3) + sum(at(x, X = abs(min(index(Z), size(X) - 1))) * v, Z, where(index(Z) <= index(Y)));"),
     "shuffled pixels": (
         ['inputs.x = "f64[C, P, Q]"\noutputs.y = "f64[O, H, W]"\n'],
         "int i = index(O) / 2 % 2; int j = index(O) % 2; "
