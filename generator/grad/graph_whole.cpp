@@ -299,7 +299,9 @@ NodeId Graph::shorter(Op op, NodeId a, NodeId b, Type type) {
 
 // Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices.
 NodeId Graph::shorter_digits(Op op, NodeId a, NodeId b, Type type) {
-  const Node by = node(b);
+  const Node by = node(b), &of = node(a);
+  if (op == Op::rem && of.kind == Kind::op && of.op == Op::mul && (of.args[0] == b || of.args[1] == b))
+    return integer(0, type);
   if ((op != Op::div && op != Op::rem) || by.kind != Kind::number || by.integer < 2 || node(a).kind == Kind::number)
     return kNoNode;
   Terms all;

@@ -182,6 +182,10 @@ TEST_CASE("a parameter that a place counts by is divided by, and must be positiv
   CHECK(two.has("require(stride > 0, \"stride must be greater than 0\");"));
   CHECK(two.has("d_x = dot(w, at(d_y, O = (L - K) / stride), K,"));
   CHECK(two.says("(index(L) - index(K)) % stride == 0"));
+  const Written transposed =
+      backward("params.stride = 2\ninputs.x = \"f32[W]\"\ninputs.w = \"f32[I]\"\noutputs.y = \"f32[P]\"\n",
+               "int t = index(P) - index(I);\ny = sum(t % stride == 0 ? w * at(x, W = t / stride) : 0, I);");
+  CHECK(transposed.says("d_x = dot(w, at(d_y, P = stride * W + I), I,"));
   const Written back = backward("params.stride = -2\n" + strided, body);
   CHECK_FALSE(back.says("require"));
   CHECK(back.says("d_x = "));
