@@ -114,25 +114,14 @@ bool Coordinates::keeps_value(const Expr &cast) const {
   return bytes_of(cast.type) >= bytes_of(from.type) || (from.bounds.low >= all.low && from.bounds.high <= all.high);
 }
 
-ExprId Coordinates::setting(const Expr &read) const {
-  if (read.op != Op::read)
-    return kNone;
-  const Var &var = kernel_.vars[read.ref];
-  const bool whole = var.type == Type::i64 || var.type == Type::i32;
-  if (var.kind != Var::Kind::local || !whole || !var.array.empty() || !read.coords.empty())
-    return kNone;
-  int settings = 0;
-  visit_statements(kernel_.statements,
-                   [&](const Stmt &stmt, const auto &) { settings += stmt.target == read.ref ? 1 : 0; });
-  const auto setting = std::find_if(kernel_.statements.begin(), kernel_.statements.end(), [&](const Stmt &stmt) {
-    return stmt.kind == Stmt::Kind::assign && stmt.target == read.ref;
-  });
-  const bool known = settings == 1 && setting != kernel_.statements.end();
-  return known && kernel_.expr(setting->value).type == var.type ? setting->value : kNone;
+ExprId Coordinates::setting(const Kernel &kernel, const Expr &read) {
+  const ExprId value = only_value(kernel, read);
+  const bool whole = value != kNone && (kernel.expr(value).type == Type::i64 || kernel.expr(value).type == Type::i32);
+  return whole ? value : kNone;
 }
 
 std::optional<Size> Coordinates::local(const Expr &read) {
-  const ExprId set = setting(read);
+  const ExprId set = setting(kernel_, read);
   if (set == kNone || !open_.insert(read.ref).second)
     return std::nullopt;
   const std::optional<Size> value = size(set);

@@ -28,8 +28,8 @@ public:
   const std::vector<std::pair<std::string, Size>> &changing() const { return changing_; }
   // nullopt: it depends on data, or may wrap around.
   std::optional<Size> size(ExprId id);
-  // What a local always is; none: it is set more than once, or under a condition.
-  ExprId setting(const Expr &read) const;
+  // What such a local always is.
+  static ExprId setting(const Kernel &kernel, const Expr &read);
   Size index(AxisId axis, VarId var);
   // 0 <= size < extent, always.
   bool inside(const Size &size, const Size &extent);

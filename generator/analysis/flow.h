@@ -53,4 +53,11 @@ std::vector<ExprId> expressions_of(const Stmt &stmt);
 void visit_statements(const std::vector<Stmt> &statements,
                       const std::function<void(const Stmt &, const std::vector<const Stmt *> &)> &visit);
 
+// Also what the locals that are read there are set to, wherever that is; each local that is not in `seen` once.
+void visit_with_locals(const Kernel &kernel, ExprId id, std::set<VarId> &seen,
+                       const std::function<void(const Expr &, ExprId)> &visit);
+// What a local that is read always is: it is set once, under no condition and in no loop. Else, and of what is no such
+// read: none.
+ExprId only_value(const Kernel &kernel, const Expr &read);
+
 } // namespace kgen::analysis

@@ -66,7 +66,7 @@ Found product(const Found &a, int64_t by) {
 
 class IntPlaces {
 public:
-  explicit IntPlaces(Kernel &kernel) : kernel_(kernel), symbols_(kernel), coordinates_(kernel, symbols_) {}
+  explicit IntPlaces(Kernel &kernel) : kernel_(kernel) {}
 
   void run() {
     visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
@@ -83,20 +83,10 @@ public:
   }
 
 private:
-  // Through locals: what they are set to, wherever that is.
   void place(ExprId id) {
-    std::set<VarId> locals;
-    visit_expressions(kernel_, id, [&](const Expr &e, ExprId inner) {
+    visit_with_locals(kernel_, id, followed_, [&](const Expr &e, ExprId inner) {
       if (e.type == Type::i32 && e.op != Op::read)
         hold(reach(inner));
-      if (e.op == Op::read && kernel_.vars[e.ref].kind == Var::Kind::local && followed_.insert(e.ref).second)
-        locals.insert(e.ref);
-    });
-    if (locals.empty())
-      return;
-    visit_statements(kernel_.statements, [&](const Stmt &stmt, const auto &) {
-      if (stmt.kind == Stmt::Kind::assign && locals.count(stmt.target) != 0)
-        place(stmt.value);
     });
   }
 
@@ -131,11 +121,6 @@ private:
     if (depth > kDeepest || !is_integer(e.type) || is_unsigned(e.type))
       return std::nullopt;
     const auto of = [&](size_t arg) { return reach(e.args[arg], depth + 1); };
-    const auto number = [&](size_t arg) -> std::optional<int64_t> {
-      const Expr &value = kernel_.expr(e.args[arg]);
-      const bool known = value.op == Op::constant && is_integer(value.type) && std::abs(value.integer) <= kMost;
-      return known ? std::optional(value.integer) : std::nullopt;
-    };
     switch (e.op) {
     case Op::constant:
       return std::abs(e.integer) <= kMost ? product(Reach{{{}, 1}, {}}, e.integer) : std::nullopt;
@@ -143,7 +128,7 @@ private:
     case Op::size:
       return is_whole(e) ? Found(Reach{{{{e.axis, 1}}, 0}, {}}) : std::nullopt;
     case Op::read:
-      if (const ExprId set = coordinates_.setting(e); set != kNone)
+      if (const ExprId set = Coordinates::setting(kernel_, e); set != kNone)
         return reach(set, depth + 1);
       return std::nullopt;
     case Op::cast:
@@ -168,8 +153,8 @@ private:
       return either(of(0), negative(of(0)));
     case Op::mul:
       for (const size_t by : {0, 1})
-        if (const auto times = number(by); times && std::abs(*times) <= kOften)
-          return product(of(1 - by), *times);
+        if (const Expr &times = kernel_.expr(e.args[by]); times.op == Op::constant && std::abs(times.integer) <= kOften)
+          return product(of(1 - by), times.integer);
       return std::nullopt;
     default:
       return std::nullopt;
@@ -182,8 +167,6 @@ private:
   }
 
   Kernel &kernel_;
-  Symbols symbols_;
-  Coordinates coordinates_;
   std::set<VarId> followed_;
   std::map<AxisId, int64_t> most_;
 };

@@ -76,20 +76,8 @@ private:
     const Expr &e = kernel_.expr(id);
     if (e.op == Op::cast && is_integer(e.type) && bytes_of(e.type) >= bytes_of(kernel_.expr(e.args[0]).type))
       return settled(e.args[0]);
-    if (e.op != Op::read || !e.coords.empty() || kernel_.vars[e.ref].kind != Var::Kind::local)
-      return e;
-    const Stmt *setting = only_setting(e.ref);
-    const bool kept = setting != nullptr && kernel_.expr(setting->value).type == kernel_.vars[e.ref].type;
-    return kept ? settled(setting->value) : e;
-  }
-
-  const Stmt *only_setting(VarId var) const {
-    int settings = 0;
-    visit_statements(kernel_.statements, [&](const Stmt &s, const auto &) { settings += s.target == var ? 1 : 0; });
-    const auto first = std::find_if(kernel_.statements.begin(), kernel_.statements.end(), [&](const Stmt &s) {
-      return s.kind == Stmt::Kind::assign && s.target == var && s.indices.empty() && s.coords.empty();
-    });
-    return settings == 1 && first != kernel_.statements.end() ? &*first : nullptr;
+    const ExprId value = only_value(kernel_, e);
+    return value != kNone ? settled(value) : e;
   }
 
   // Do both give the same, wherever they stand?

@@ -76,7 +76,7 @@ private:
       return id;
     if (e.op == Op::cast && e.type == Type::i64 && kernel_.expr(e.args[0]).type == Type::i32)
       return without_constants(e.args[0], lanes, depth + 1);
-    if (const ExprId set = coordinates_.setting(e); set != kNone)
+    if (const ExprId set = Coordinates::setting(kernel_, e); set != kNone)
       return without_constants(set, lanes, depth + 1);
     if ((e.op != Op::add && e.op != Op::sub) || (e.type != Type::i64 && e.type != Type::i32))
       return id;
@@ -150,17 +150,10 @@ private:
 // Is it computed in 32 bits, perhaps in locals, so that it may wrap around?
 bool may_wrap_in_int(const Kernel &kernel, ExprId id, std::set<VarId> &seen) {
   bool found = false;
-  std::vector<VarId> locals;
-  visit_expressions(kernel, id, [&](const Expr &e, ExprId) {
+  visit_with_locals(kernel, id, seen, [&](const Expr &e, ExprId) {
     const bool computes = e.op == Op::add || e.op == Op::sub || e.op == Op::mul || e.op == Op::neg || e.op == Op::shl;
     found = found || (computes && e.type == Type::i32 && !is_bounded(e));
-    if (e.op == Op::read && kernel.vars[e.ref].kind == Var::Kind::local && seen.insert(e.ref).second)
-      locals.push_back(e.ref);
   });
-  for (const VarId local : locals)
-    visit_statements(kernel.statements, [&](const Stmt &stmt, const auto &) {
-      found = found || (stmt.target == local && stmt.value != kNone && may_wrap_in_int(kernel, stmt.value, seen));
-    });
   return found;
 }
 

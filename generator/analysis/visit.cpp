@@ -1,6 +1,8 @@
 // Walks over statements and expressions, for questions about all of them.
 #include "analysis/flow.h"
 
+#include <algorithm>
+
 namespace kgen::analysis {
 
 void visit_expressions(const Kernel &kernel, ExprId id, const std::function<void(const Expr &, ExprId)> &visit) {
@@ -45,6 +47,38 @@ void visit_statements(const std::vector<Stmt> &statements,
                       const std::function<void(const Stmt &, const std::vector<const Stmt *> &)> &visit) {
   std::vector<const Stmt *> enclosing;
   visit_nested(statements, enclosing, visit);
+}
+
+void visit_with_locals(const Kernel &kernel, ExprId id, std::set<VarId> &seen,
+                       const std::function<void(const Expr &, ExprId)> &visit) {
+  std::set<VarId> locals;
+  visit_expressions(kernel, id, [&](const Expr &e, ExprId inner) {
+    visit(e, inner);
+    if (e.op == Op::read && kernel.vars[e.ref].kind == Var::Kind::local && seen.insert(e.ref).second)
+      locals.insert(e.ref);
+  });
+  if (locals.empty())
+    return;
+  visit_statements(kernel.statements, [&](const Stmt &stmt, const auto &) {
+    if (stmt.kind == Stmt::Kind::assign && locals.count(stmt.target) != 0)
+      visit_with_locals(kernel, stmt.value, seen, visit);
+  });
+}
+
+ExprId only_value(const Kernel &kernel, const Expr &read) {
+  if (read.op != Op::read || !read.coords.empty())
+    return kNone;
+  const Var &var = kernel.vars[read.ref];
+  if (var.kind != Var::Kind::local || !var.array.empty())
+    return kNone;
+  int settings = 0;
+  visit_statements(kernel.statements,
+                   [&](const Stmt &stmt, const auto &) { settings += stmt.target == read.ref ? 1 : 0; });
+  const auto setting = std::find_if(kernel.statements.begin(), kernel.statements.end(), [&](const Stmt &stmt) {
+    return stmt.kind == Stmt::Kind::assign && stmt.target == read.ref;
+  });
+  const bool known = settings == 1 && setting != kernel.statements.end();
+  return known && kernel.expr(setting->value).type == var.type ? setting->value : kNone;
 }
 
 } // namespace kgen::analysis

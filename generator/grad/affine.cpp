@@ -57,10 +57,10 @@ Affine scaled(Graph &graph, Affine a, int64_t number, NodeId parameter = kNoNode
 // Nothing, where an index is taken so many times that neither a number nor a product says it.
 std::optional<Affine> sum(Graph &graph, Affine a, const Affine &b, Op op) {
   for (const auto &[axis, times] : b.times) {
-    Times &sum = a.times[axis];
-    if (sum.number != 0 && sum.parameters != times.parameters)
+    Times &both = a.times[axis];
+    if (both.number != 0 && both.parameters != times.parameters)
       return std::nullopt;
-    sum = {sum.number + (op == Op::add ? times.number : -times.number), times.parameters};
+    both = {both.number + (op == Op::add ? times.number : -times.number), times.parameters};
   }
   if (!graph.is_number(b.rest, 0))
     a.rest = plus(graph, a.rest, b.rest, op);

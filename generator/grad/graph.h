@@ -115,7 +115,7 @@ public:
   // One along so many blocks.
   AxisId blocks(AxisId blocked, const Size &count) { return add_part(blocked, "block", count); }
   const std::map<AxisId, AxisId> &twins() const { return twins_; } // of each twin, the axis that it is like
-  const std::map<AxisId, Size> &made() const { return made_; } // of twins and such within blocks, what declares them
+  const std::map<AxisId, Size> &made() const { return made_; }     // of twins and parts, what declares them
   int axis_count() const { return static_cast<int>(axes_.size()); }
 
   // The node as it is.
@@ -210,6 +210,8 @@ private:
                                       static_cast<uint64_t>(times) * static_cast<uint64_t>(number));
     }
   };
+  AxisId add_part(AxisId of, const char *what, const Size &size);
+  AxisId make_axis(Axis axis, const char *what, const Size &declared);
   static bool adds(const Node &n, Type type);
   void add_terms(NodeId id, int64_t times, Terms &out) const;
   std::vector<NodeId> sizes_in(const Terms &terms) const;
@@ -289,8 +291,6 @@ private:
   std::vector<Axis> axes_;
   AxisSet output_axes_;
   std::set<std::string> parameters_, positive_parameters_, required_positive_;
-  AxisId add_part(AxisId of, const char *what, const Size &size);
-  AxisId make_axis(Axis axis, const char *what, const Size &declared);
   std::map<AxisId, AxisId> twins_;
   std::map<AxisId, Size> made_;
   std::map<std::string, NodeId> table_ends_; // of those with a range

@@ -297,12 +297,12 @@ NodeId Graph::shorter(Op op, NodeId a, NodeId b, Type type) {
   return sum != kNoNode ? sum : shorter_comparison(op, a, b);
 }
 
-// Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices.
+// Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices; b * n % b is 0.
 NodeId Graph::shorter_digits(Op op, NodeId a, NodeId b, Type type) {
-  const Node by = node(b), &of = node(a);
-  if (op == Op::rem && of.kind == Kind::op && of.op == Op::mul && (of.args[0] == b || of.args[1] == b))
+  const Node divided = node(a), by = node(b);
+  if (op == Op::rem && divided.kind == Kind::op && divided.op == Op::mul && std::ranges::count(divided.args, b) != 0)
     return integer(0, type);
-  if ((op != Op::div && op != Op::rem) || by.kind != Kind::number || by.integer < 2 || node(a).kind == Kind::number)
+  if ((op != Op::div && op != Op::rem) || by.kind != Kind::number || by.integer < 2 || divided.kind == Kind::number)
     return kNoNode;
   Terms all;
   all.type = type;
