@@ -1,4 +1,5 @@
 // grad: the backward kernel of a spec, as a spec beside it.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -76,12 +77,23 @@ bool has_functions(const std::string &folder, const Spec &spec) {
   return !spec.functions_from.empty() && read_file(file.string(), kLargestSource, reason) == spec.functions.text;
 }
 
+// Proofs are the same for all floating types, and a long kernel takes its time for each. Halves are refused for more
+// than the others, double for less.
+LoadOptions narrowest_floating_types(const Spec &spec) {
+  LoadOptions out;
+  out.for_those_that_declare = true;
+  for (const TypeParam &type : spec.types)
+    if (spec.only.empty() && std::ranges::all_of(type.choices, is_floating))
+      out.defines.emplace_back(type.name, type_row(std::ranges::min(type.choices, {}, bytes_of)).name);
+  return out;
+}
+
 bool check_written(const Options &options, const Spec &spec, const std::string &folder, const BackwardSpec &written,
                    Diagnostics &diags) {
   Diagnostics own;
   const std::string file = (std::filesystem::path(folder) / (written.kernel + ".toml")).string();
   own.add_source(file, written.text);
-  if (compile(file, written.text, compile_options(options, LoadOptions{}, Stage::facts), own))
+  if (compile(file, written.text, compile_options(options, narrowest_floating_types(spec), Stage::facts), own))
     return true;
   diags.add(DiagId::grad_refused, spec.kernel_place, {"`" + spec.kernel + "`"}).help =
       "its backward kernel would be refused: " + trouble_of(own);

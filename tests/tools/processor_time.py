@@ -12,7 +12,7 @@ LITTLE_FILE = pathlib.Path(__file__).with_name("little_file.cpp")
 def used_by(command, **options):
     spent = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
     before = spent()
-    subprocess.run(command, check=True, **options)
+    subprocess.run(command, **{"check": True, **options})
     return spent() - before
 
 
