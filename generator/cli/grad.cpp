@@ -25,7 +25,8 @@ std::vector<std::string> names_of(const std::vector<std::string> &lists) {
 // What was written is right: it goes through all that any spec goes through.
 std::string trouble_of(const Diagnostics &own) {
   const std::vector<Diagnostic> messages = own.sorted();
-  return messages.front().text + (messages.front().help.empty() ? "" : "; " + messages.front().help);
+  const Diagnostic &first = *std::ranges::find(messages, Severity::error, &Diagnostic::severity);
+  return first.text + (first.help.empty() ? "" : "; " + first.help);
 }
 
 // Instead of the kernel the one that gives the saved locals, too; its text.

@@ -32,25 +32,25 @@ NodeId plus(Graph &graph, NodeId a, NodeId b, Op op) {
   return graph.op(op, {a, b}, Type::i64);
 }
 
-NodeId times_of(Graph &graph, NodeId node, int64_t number, NodeId parameters) {
-  if (parameters != kNoNode)
-    node = graph.is_number(node, 1) ? parameters : graph.op(Op::mul, {parameters, wide(graph, node)}, Type::i64);
+NodeId times_of(Graph &graph, NodeId node, int64_t number, NodeId strides) {
+  if (strides != kNoNode)
+    node = graph.is_number(node, 1) ? strides : graph.op(Op::mul, {strides, wide(graph, node)}, Type::i64);
   return graph.op(Op::mul, {graph.integer(number), wide(graph, node)}, Type::i64);
 }
 
 namespace {
 
-Affine scaled(Graph &graph, Affine a, int64_t number, NodeId parameter = kNoNode) {
+Affine scaled(Graph &graph, Affine a, int64_t number, NodeId stride = kNoNode) {
   for (auto &[axis, times] : a.times) {
     times.number *= number;
-    if (parameter != kNoNode)
-      times.parameters = times.parameters == kNoNode ? parameter : times_of(graph, parameter, 1, times.parameters);
+    if (stride != kNoNode)
+      times.strides = times.strides == kNoNode ? stride : times_of(graph, stride, 1, times.strides);
   }
   if (graph.is_number(a.rest, 0))
     return a;
-  a.rest = parameter != kNoNode ? times_of(graph, a.rest, number, parameter)
-           : number == -1       ? graph.op(Op::neg, {wide(graph, a.rest)}, Type::i64)
-                                : graph.op(Op::mul, {wide(graph, a.rest), graph.integer(number)}, Type::i64);
+  a.rest = stride != kNoNode ? times_of(graph, a.rest, number, stride)
+           : number == -1    ? graph.op(Op::neg, {wide(graph, a.rest)}, Type::i64)
+                             : graph.op(Op::mul, {wide(graph, a.rest), graph.integer(number)}, Type::i64);
   return a;
 }
 
@@ -58,9 +58,9 @@ Affine scaled(Graph &graph, Affine a, int64_t number, NodeId parameter = kNoNode
 std::optional<Affine> sum(Graph &graph, Affine a, const Affine &b, Op op) {
   for (const auto &[axis, times] : b.times) {
     Times &both = a.times[axis];
-    if (both.number != 0 && both.parameters != times.parameters)
+    if (both.number != 0 && both.strides != times.strides)
       return std::nullopt;
-    both = {both.number + (op == Op::add ? times.number : -times.number), times.parameters};
+    both = {both.number + (op == Op::add ? times.number : -times.number), times.strides};
   }
   if (!graph.is_number(b.rest, 0))
     a.rest = plus(graph, a.rest, b.rest, op);
@@ -85,7 +85,7 @@ Affine affine(Graph &graph, NodeId id) {
       const NodeId factor = graph.strip(n.args[which]), other = n.args[1 - which];
       if (const Node number = graph.node(factor); number.kind == Kind::number)
         return scaled(graph, affine(graph, other), number.integer);
-      if (graph.is_positive_parameter(factor))
+      if (graph.is_stride(factor))
         return scaled(graph, affine(graph, other), 1, wide(graph, factor));
     }
   return {{}, id, false}; // it may hold indices that are not seen

@@ -8,12 +8,12 @@
 
 namespace kgen::grad {
 
-// So many times an index is taken: a number times the product of parameters, which are greater than 0.
+// So many times an index is taken: a number times the product of strides, which are greater than 0.
 struct Times {
   int64_t number = 0;
-  NodeId parameters = kNoNode;
+  NodeId strides = kNoNode;
 
-  bool is_one() const { return std::abs(number) == 1 && parameters == kNoNode; }
+  bool is_one() const { return std::abs(number) == 1 && strides == kNoNode; }
 };
 
 // Sum of times * index(axis) and a rest.
@@ -25,7 +25,7 @@ struct Affine {
 
 NodeId wide(Graph &graph, NodeId id); // in 64 bits
 NodeId plus(Graph &graph, NodeId a, NodeId b, Op op = Op::add);
-NodeId times_of(Graph &graph, NodeId node, int64_t number, NodeId parameters);
+NodeId times_of(Graph &graph, NodeId node, int64_t number, NodeId strides);
 Affine affine(Graph &graph, NodeId id);
 // With quotients and remainders instead of bits, of what is not negative: i >> 3 is i / 8, and i & -8 is i - i % 8.
 NodeId without_bits(Graph &graph, NodeId id);

@@ -132,7 +132,7 @@ std::optional<int64_t> remainder_where(Graph &graph, NodeId quotient, NodeId con
   const NodeId divisor = graph.strip(n.args[1]);
   const Node by = graph.node(divisor);
   constexpr int64_t kLargest = 64;
-  const int64_t rests = by.kind == Kind::number ? by.integer : graph.is_positive_parameter(divisor) ? 1 : 0;
+  const int64_t rests = by.kind == Kind::number ? by.integer : graph.is_stride(divisor) ? 1 : 0;
   for (int64_t rest = 0; rest < std::min(rests, kLargest); ++rest)
     if (graph.asks(condition, remainder_is(graph, n, rest)))
       return rest;

@@ -47,17 +47,52 @@ Graph::Graph(std::vector<Axis> axes, const std::vector<Param> &params) : axes_(s
   }
 }
 
-bool Graph::is_positive_parameter(NodeId id) const {
-  const Node &n = node(strip(id));
+Size as_divisor(const Size &size) {
+  const bool may_be_0 = any_node(size, [](const Size &part) { return part.op == Size::Op::axis; });
+  return may_be_0 ? Size::make(Size::Op::max, {Size::integer(1), size}) : size;
+}
+
+bool Graph::is_positive_parameter(const Node &n) const {
   return n.kind == Kind::scalar && is_integer(n.type) && positive_parameters_.count(n.name) != 0;
 }
 
+// Made of sizes and positive numbers.
+bool Graph::is_count(NodeId id) const {
+  const Node &n = node(strip(id));
+  if (n.kind == Kind::op)
+    return n.op == Op::mul && is_count(n.args[0]) && is_count(n.args[1]);
+  return is_positive_parameter(n) || (n.kind == Kind::size && !is_ragged(n.axis)) ||
+         (n.kind == Kind::number && is_integer(n.type) && n.integer > 0);
+}
+
+bool Graph::is_stride(NodeId id) const {
+  const Node &n = node(strip(id));
+  return is_positive_parameter(n) ||
+         (n.kind == Kind::op && n.op == Op::div && is_integer(n.type) && is_count(n.args[0]) && is_count(n.args[1]));
+}
+
 void Graph::require_positive(NodeId product) {
-  const Node &n = node(strip(product));
-  if (n.kind == Kind::scalar)
-    required_positive_.insert(n.name);
-  for (NodeId factor : n.args)
-    require_positive(factor);
+  product = strip(product);
+  if (is_stride(product))
+    required_positive_.insert(product);
+  else
+    for (const NodeId factor : std::vector<NodeId>(node(product).args))
+      require_positive(factor);
+}
+
+Size Graph::size_of_stride(NodeId id) const {
+  const Node &n = node(strip(id));
+  if (n.kind == Kind::number)
+    return Size::integer(n.integer);
+  if (n.kind == Kind::size)
+    return Size::axis(axis(n.axis).name);
+  if (n.kind == Kind::op && n.op == Op::mul)
+    return Size::make(Size::Op::multiply, {size_of_stride(n.args[0]), size_of_stride(n.args[1])});
+  if (n.kind == Kind::op)
+    return Size::make(Size::Op::divide, {size_of_stride(n.args[0]), as_divisor(size_of_stride(n.args[1]))});
+  Size out;
+  out.op = Size::Op::param, out.name = n.name;
+  return out;
 }
 
 AxisSet Graph::closed(AxisSet axes) const {

@@ -88,15 +88,19 @@ struct Loop {
   Place place;
 };
 
+Size as_divisor(const Size &size); // 1 instead of 0
+
 class Graph {
 public:
   explicit Graph(std::vector<Axis> axes, const std::vector<Param> &params = {});
 
   bool is_parameter(const std::string &scalar) const { return parameters_.count(scalar) != 0; }
-  // A whole number that is greater than 0 in the spec; elsewhere, if it is required.
-  bool is_positive_parameter(NodeId id) const;
-  void require_positive(NodeId product); // of such parameters
-  const std::set<std::string> &required_positive() const { return required_positive_; }
+  // The same in all of a call and, if it is required, greater than 0: whole parameters that are so in the spec, and
+  // quotients of sizes.
+  bool is_stride(NodeId id) const;
+  void require_positive(NodeId product); // of strides
+  const std::set<NodeId> &required_positive() const { return required_positive_; }
+  Size size_of_stride(NodeId id) const; // or of a number
 
   const Node &node(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
   AxisSet axes(NodeId id) const { return id == kNoNode ? AxisSet() : node(id).axes; }
@@ -290,7 +294,11 @@ private:
 
   std::vector<Axis> axes_;
   AxisSet output_axes_;
-  std::set<std::string> parameters_, positive_parameters_, required_positive_;
+  bool is_positive_parameter(const Node &n) const;
+  bool is_count(NodeId id) const;
+
+  std::set<std::string> parameters_, positive_parameters_;
+  std::set<NodeId> required_positive_;
   std::map<AxisId, AxisId> twins_;
   std::map<AxisId, Size> made_;
   std::map<std::string, NodeId> table_ends_; // of those with a range

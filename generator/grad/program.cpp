@@ -46,6 +46,8 @@ public:
   Program run(const std::vector<Root> &roots) {
     for (const Root &root : roots)
       taken_.insert(root.target);
+    for (const NodeId step : graph_.required_positive())
+      visit(step);
     for (const Root &root : roots) {
       visit(root.value);
       if (root.condition != kNoNode) {
@@ -57,10 +59,7 @@ public:
         visit(place);
     }
     choose_names(roots);
-    for (const std::string &parameter : graph_.required_positive()) {
-      out_.operands.insert(parameter);
-      out_.body += "require(" + parameter + " > 0, \"" + parameter + " must be greater than 0\");\n";
-    }
+    out_.body += Text(graph_, names_, widths_, absent_).requirements();
     statements(roots);
     return std::move(out_);
   }
@@ -217,7 +216,8 @@ private:
     case Kind::at: // unless it has a name that says more, or is asked for again and again
       return is_slice(n) && trace_.names.count(id) == 0 && !(uses_.contains(id) && uses_.at(id) > kMostOfSlice);
     case Kind::op:
-      return (n.op == Op::neg || n.op == Op::logical_not || n.type == Type::boolean || is_integer(n.type)) &&
+      return graph_.required_positive().count(id) == 0 &&
+             (n.op == Op::neg || n.op == Op::logical_not || n.type == Type::boolean || is_integer(n.type)) &&
              std::all_of(n.args.begin(), n.args.end(), [&](NodeId arg) { return is_cheap(arg) || named_.count(arg); });
     case Kind::product: // -d
       return is_multiple(n) && n.number == -1;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "ir/op_rows.h"
@@ -494,6 +495,19 @@ Text::Piece Text::fold(const Node &n) const {
   if (n.args.size() > 1)
     text += ", where(" + piece(n.args[1]).text + ")";
   return {text + ")", kName, n.type, bare};
+}
+
+std::string Text::requirements() const {
+  std::set<std::string> out;
+  for (const NodeId stride : graph_.required_positive()) {
+    const Node &n = graph_.node(stride);
+    const std::string text = definition(stride);
+    std::string positive = text + " > 0";
+    if (n.kind == Kind::op) // or nothing is divided, or by nothing
+      positive = definition(n.args[0]) + " >= " + definition(n.args[1]) + " || " + definition(n.args[0]) + " == 0";
+    out.insert("require(" + positive + ", \"" + text + " must be greater than 0\");\n");
+  }
+  return join({out.begin(), out.end()}, "");
 }
 
 } // namespace kgen::grad

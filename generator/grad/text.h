@@ -24,6 +24,8 @@ public:
   // As a coordinate, where the name of an axis is its index.
   std::string coordinate(NodeId id) const;
   std::string places(const Node &node, size_t first) const;
+  // What is asked of the sizes and parameters of a call.
+  std::string requirements() const;
 
 private:
   struct Piece {

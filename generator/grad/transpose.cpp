@@ -203,10 +203,10 @@ private:
       require(condition);
     if (whole.within != kNone)
       open_ |= AxisSet::of(whole.within);
-    for (const NodeId parameter : whole.parameters)
-      graph_.require_positive(parameter);
-    if (const NodeId parameters = a.times.at(axis).parameters; parameters != kNoNode)
-      graph_.require_positive(parameters);
+    for (const NodeId stride : whole.strides)
+      graph_.require_positive(stride);
+    if (const NodeId strides = a.times.at(axis).strides; strides != kNoNode)
+      graph_.require_positive(strides);
     solve_for(axis, a, whole.element);
     done_[target] = true;
   }
@@ -215,23 +215,23 @@ private:
   struct Dividend {
     NodeId place, element;
     AxisId within = kNone;
-    std::vector<NodeId> parameters = {}, conditions = {};
+    std::vector<NodeId> strides = {}, conditions = {};
   };
 
   Dividend dividend(AxisId target, NodeId place, std::optional<int64_t> remainder) {
     const Dividend plain{place, graph_.index(target)};
     Dividend out = plain;
     while (!is_quotient(out.place)) {
-      if (repeats(out))
+      if (repeats(target, out))
         return out;
       if (!peel(out))
         return plain;
     }
     const Node quotient = graph_.node(graph_.strip(out.place));
     const NodeId divisor = graph_.strip(quotient.args[1]);
-    const bool is_parameter = graph_.is_positive_parameter(divisor);
-    if (is_parameter)
-      out.parameters.push_back(divisor);
+    const bool is_stride = graph_.is_stride(divisor);
+    if (is_stride)
+      out.strides.push_back(divisor);
     const Node peeled = graph_.node(out.element); // a multiple, where it was divided
     const NodeId first = peeled.kind == Kind::op && peeled.op == Op::div && peeled.args[1] == wide(graph_, divisor)
                              ? peeled.args[0]
@@ -244,32 +244,31 @@ private:
     const Node by = graph_.node(divisor);
     const bool is_number = by.kind == Kind::number && by.integer > 1;
     const bool is_natural = graph_.is_number(graph_.compare(Op::ge, out.place, graph_.integer(0)), 1);
-    if (!makes_axes_ || !is_natural || (!is_number && !is_parameter))
+    if (!makes_axes_ || !is_natural || (!is_number && !is_stride))
       return plain;
-    Size size = Size::integer(by.integer);
-    if (is_parameter)
-      size.op = Size::Op::param, size.name = by.name;
-    out.within = graph_.within(target, size);
+    out.within = graph_.within(target, graph_.size_of_stride(divisor));
     out.element = plus(graph_, first, graph_.index(out.within));
     return out;
   }
 
   // index % by: of each block of so many one lane, along an axis of blocks.
-  bool repeats(Dividend &out) {
+  bool repeats(AxisId target, Dividend &out) {
     const Node n = graph_.node(graph_.strip(out.place));
     if (n.kind != Kind::op || n.op != Op::rem)
       return false;
-    const Node index = graph_.node(graph_.strip(n.args[0])), by = graph_.node(graph_.strip(n.args[1]));
+    const Node index = graph_.node(graph_.strip(n.args[0]));
+    const NodeId block = wide(graph_, graph_.strip(n.args[1]));
+    const Node by = graph_.node(block);
     const bool is_lane = index.kind == Kind::index && may_solve(index.axis) && !graph_.is_ragged(index.axis);
-    if (!makes_axes_ || !is_lane || by.kind != Kind::number || by.integer < 2 ||
+    const bool is_size = by.kind == Kind::size && block == graph_.size_of(target) && !graph_.is_ragged(target);
+    if (!makes_axes_ || !is_lane || !(is_size || (by.kind == Kind::number && by.integer > 1)) ||
         graph_.is_number(graph_.size_of(index.axis), 0))
       return false;
     const AxisId lane = like(index.axis);
     const Size size = graph_.axis(lane).size.is_integer() ? graph_.axis(lane).size : Size::axis(graph_.axis(lane).name);
-    out.within = graph_.blocks(lane, Size::make(Size::Op::cdiv, {size, Size::integer(by.integer)}));
-    out.conditions.push_back(graph_.compare(Op::lt, out.element, graph_.integer(by.integer)));
-    out.element = plus(graph_, graph_.op(Op::mul, {graph_.integer(by.integer), graph_.index(out.within)}, Type::i64),
-                       out.element);
+    out.within = graph_.blocks(lane, Size::make(Size::Op::cdiv, {size, as_divisor(graph_.size_of_stride(block))}));
+    out.conditions.push_back(graph_.compare(Op::lt, out.element, block));
+    out.element = plus(graph_, graph_.op(Op::mul, {block, graph_.index(out.within)}, Type::i64), out.element);
     out.place = n.args[0];
     return true;
   }
@@ -308,10 +307,10 @@ private:
       return true;
     }
     const bool is_number = graph_.node(other).kind == Kind::number && graph_.node(other).integer > 0;
-    if (!is_number && !graph_.is_positive_parameter(other))
+    if (!is_number && !graph_.is_stride(other))
       return false;
     if (!is_number)
-      out.parameters.push_back(other);
+      out.strides.push_back(other);
     out.conditions.push_back(
         graph_.compare(Op::eq, graph_.op(Op::rem, {out.element, wide(graph_, other)}, Type::i64), graph_.integer(0)));
     out.element = graph_.op(Op::div, {out.element, wide(graph_, other)}, Type::i64);
@@ -337,7 +336,7 @@ private:
       left = plus(graph_, left, element, Op::sub);
     }
     const NodeId zero = graph_.integer(0),
-                 by = times_of(graph_, graph_.integer(1), std::abs(times.number), times.parameters);
+                 by = times_of(graph_, graph_.integer(1), std::abs(times.number), times.strides);
     if (!times.is_one())
       require(graph_.compare(Op::eq, graph_.op(Op::rem, {left, by}, Type::i64), zero));
     const NodeId solution = graph_.op(Op::div, {left, by}, Type::i64);
@@ -351,7 +350,7 @@ private:
   }
 
   NodeId step(AxisId axis, const Times &times) {
-    return times_of(graph_, graph_.index(axis), std::abs(times.number), times.parameters);
+    return times_of(graph_, graph_.index(axis), std::abs(times.number), times.strides);
   }
 
   void know(AxisId axis, NodeId solution) {
@@ -514,7 +513,7 @@ bool has_own_element(Graph &graph, NodeId read, AxisSet lanes) {
     if (!(graph.axes(place.rest) & open).empty() || place.times.size() > 1)
       return false;
     for (const auto &[axis, times] : place.times) {
-      if (times.number == 0 || times.parameters != kNoNode || told.contains(axis))
+      if (times.number == 0 || times.strides != kNoNode || told.contains(axis))
         return false;
       told |= AxisSet::of(axis);
     }
@@ -529,7 +528,7 @@ bool never_meet(Graph &graph, NodeId a, NodeId b) {
     int64_t common = 0;
     for (const auto *times : {&x.times, &y.times})
       for (const auto &[axis, count] : *times)
-        common = std::gcd(common, count.parameters == kNoNode ? count.number : 1);
+        common = std::gcd(common, count.strides == kNoNode ? count.number : 1);
     if (common == 0 ? rest.integer != 0 : rest.integer % common != 0)
       return true;
   }

@@ -227,6 +227,13 @@ CASES = {
     "quotients by eight and by a parameter": (
         ['inputs.x = "f64[G]"\ninputs.a = "f64[N]"\noutputs.y = "f64[N]"\nparams.group = 5\n'],
         "real v = at(x, G = index(N) / group) + 2 * at(x, G = (index(N) + 9) / 8 - 1); y = v * v * a;"),
+    "heads in groups": (
+        ['inputs.x = "f64[H, D]"\ninputs.k = "f64[HK, D]"\noutputs.y = "f64[H]"\n'],
+        'require(size(H) % size(HK) == 0, "groups"); int64_t group = size(H) / size(HK);\n'
+        "real v = dot(x, at(k, HK = index(H) / group), D) + sum(at(k, HK = index(H) % size(HK)), D); y = v * v;"),
+    "a quotient of sizes as the distance of blocks": (
+        ['inputs.x = "f64[P, Q]"\ninputs.k = "f64[H]"\noutputs.y = "f64[P, Q]"\n'],
+        "real v = x * at(k, H = index(P) * (size(H) / size(P)) + index(Q)); y = v * v;"),
     "first elements of blocks, and neighbours": (
         [ROW], "real v = at(x, N = index(N) - index(N) % 5) + at(x, N = index(N) & -4) * at(x, N = index(N) ^ 1); y = v * v;"),
     "quotients beside the index of a sum": (
