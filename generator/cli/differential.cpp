@@ -6,7 +6,9 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 
+#include "cli/required_sizes.h"
 #include "ir/evaluate.h"
 
 namespace kgen {
@@ -236,15 +238,23 @@ bool compare_once(const Kernel &kernel, const NativeKernel &native, const RunInp
 
 namespace {
 
-// The edge sizes of the axes that are not told.
-std::vector<std::map<std::string, int64_t>> sizes_to_try(const Kernel &kernel, const DifferentialOptions &options) {
-  std::vector<std::map<std::string, int64_t>> out;
-  for (std::map<std::string, int64_t> sizes : edge_sizes(kernel)) {
+// The edge sizes of the axes that are not told; nearby ones where the spec requires others of a call. The first that
+// are to be refused stay, as both must.
+std::vector<AxisSizes> sizes_to_try(const Kernel &kernel, const DifferentialOptions &options) {
+  std::vector<AxisSizes> out;
+  bool refused = false;
+  for (AxisSizes sizes : edge_sizes(kernel)) {
     for (auto &[name, size] : sizes)
       if (const auto told = options.given.sizes.find(name); told != options.given.sizes.end())
         size = told->second;
-    if (std::find(out.begin(), out.end(), sizes) == out.end())
-      out.push_back(std::move(sizes));
+    std::vector<AxisSizes> tried;
+    if (const std::optional<AxisSizes> nearby = required_sizes({&kernel}, sizes, options.given.sizes, 0))
+      tried.push_back(*nearby);
+    if ((tried.empty() || tried[0] != sizes) && !std::exchange(refused, true))
+      tried.push_back(sizes);
+    for (AxisSizes &one : tried)
+      if (std::find(out.begin(), out.end(), one) == out.end())
+        out.push_back(std::move(one));
   }
   return out;
 }

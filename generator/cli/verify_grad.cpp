@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/gradient.h"
 #include "cli/inputs.h"
+#include "cli/required_sizes.h"
 #include "cli/small_sizes.h"
 #include "ir/interpret.h"
 #include "support/text.h"
@@ -370,7 +371,9 @@ int verify_grad(const Options &options) {
     for (const int64_t base : {3, 1, 5, 9, 17}) {
       if (base > 5 && (!options.sizes.empty() || total.zero < total.compared)) // longer ones, where windows were empty
         continue;
-      const std::optional<AxisSizes> sizes = small_sizes(a, given, base);
+      std::optional<AxisSizes> sizes = small_sizes(a, given, base);
+      if (sizes)
+        sizes = required_sizes({&a, &b}, *sizes, given, 1).value_or(*sizes);
       if (!sizes) {
         total.trouble = "some axis has no elements; --size M=256,N=128 tries sizes that fit";
         continue;

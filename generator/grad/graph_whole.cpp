@@ -297,11 +297,21 @@ NodeId Graph::shorter(Op op, NodeId a, NodeId b, Type type) {
   return sum != kNoNode ? sum : shorter_comparison(op, a, b);
 }
 
-// Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices; b * n % b is 0.
+// Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices; b * n % b is 0, and (b * n + i) % b is i %
+// b.
 NodeId Graph::shorter_digits(Op op, NodeId a, NodeId b, Type type) {
   const Node divided = node(a), by = node(b);
-  if (op == Op::rem && divided.kind == Kind::op && divided.op == Op::mul && std::ranges::count(divided.args, b) != 0)
+  const auto is_multiple = [&](NodeId id) {
+    const Node &n = node(id);
+    return id == b || (n.kind == Kind::op && n.op == Op::mul && std::ranges::count(n.args, b) != 0);
+  };
+  const auto is_natural = [&](NodeId id) { return is_number(compare(Op::ge, id, integer(0)), 1); };
+  if (op == Op::rem && is_multiple(a))
     return integer(0, type);
+  if (op == Op::rem && by.kind == Kind::size && divided.kind == Kind::op && divided.op == Op::add)
+    for (const size_t rest : {0, 1})
+      if (is_multiple(divided.args[1 - rest]) && is_natural(divided.args[1 - rest]) && is_natural(divided.args[rest]))
+        return this->op(Op::rem, {divided.args[rest], b}, type);
   if ((op != Op::div && op != Op::rem) || by.kind != Kind::number || by.integer < 2 || divided.kind == Kind::number)
     return kNoNode;
   Terms all;

@@ -36,6 +36,16 @@ class Verify(Sandbox):
     def test_sizes_that_fit_the_blocks_of_a_spec_are_tried(self):
         self.assertGreater(self.compared(self.verify(BLOCKS)), 1000)
 
+    def test_sizes_that_a_spec_requires_are_tried(self):
+        spec = ('kernel = "k"\ninputs.x = "f32[H, D]"\ninputs.w = "f32[G, D2]"\noutputs.y = "f32[H, D]"\n'
+                "body = 'require(size(D) == 2 * size(D2) && size(H) % size(G) == 0, \"halves in groups\"); "
+                "y = x * at(w, G = index(H) % size(G), D2 = index(D) % size(D2));'\n")
+        done = self.verify(spec)
+        self.assertGreater(self.compared(done), 5000)
+        self.assertIn(" 1 case refused by both", done.stdout.replace("1 cases", "1 case"))
+        tried = re.findall(r"D=(\d+) D2=(\d+)", done.stdout)
+        self.assertEqual(1, sum(int(size) != 2 * int(half) for size, half in tried), "one that both refuse")
+
     def test_where_all_that_fits_is_over_the_work_limit_the_least_of_it_runs(self):
         done = self.verify(BLOCKS.replace("bm = 32", "bm = 128"))
         self.assertGreaterEqual(self.compared(done), 128 * 128)

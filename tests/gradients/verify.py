@@ -80,6 +80,14 @@ inputs.w = "f64[C, I]"
 outputs.y = "f64[C, P]"
 body = 'y = sum(at(x, W = index(P) * stride - 1 + index(I) * apart) * w, I);'
 """, r"largest error is \S+ of d_.*: -?\d*\.?\d*[1-9]"),
+    "sizes that are required": ("""inputs.x = "f64[H, D]"
+inputs.w = "f64[E]"
+outputs.y = "f64[H, D]"
+body = '''
+require(size(D) == 2 * size(E), "halves");
+y = x * x * at(w, E = index(D) % size(E));
+'''
+""", r"largest error is \S+ of d_.*: -?\d*\.?\d*[1-9]"),
     "a branch that no element takes": ("""inputs.x = "f64[N]"
 outputs.y = "f64[N]"
 body = 'y = x > 1e30 ? x : 0;'

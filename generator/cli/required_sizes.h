@@ -1,0 +1,18 @@
+// Sizes for which each `require` of a spec holds that asks for sizes and parameters alone.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "cli/small_sizes.h"
+
+namespace kgen {
+
+bool sizes_meet(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes);
+
+// The nearest to these, of which one or two that are not `given` are changed, to `least` or more. nullopt: there are
+// none.
+std::optional<AxisSizes> required_sizes(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes,
+                                        const AxisSizes &given, int64_t least);
+
+} // namespace kgen
