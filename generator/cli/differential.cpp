@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "cli/required_sizes.h"
 #include "ir/evaluate.h"
+#include "ir/required_sizes.h"
 
 namespace kgen {
 

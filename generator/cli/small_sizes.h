@@ -2,15 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
 
-#include "ir/kernel.h"
+#include "ir/required_sizes.h"
 
 namespace kgen {
-
-using AxisSizes = std::map<std::string, int64_t>;
 
 // About `base` along each axis that is not given. nullopt: some axis, or the grid, has nothing at any sizes that were
 // tried, as where a window is longer than what is given.

@@ -378,9 +378,10 @@ std::vector<EmittedFile> emit_files(const Spec &spec, const std::vector<Variatio
     files.push_back(source_file(spec, templates, TargetKind::cuda, sources.cuda, options));
   if (!options.bindings.empty()) {
     const Signature signature = signature_of(spec, functions, sources.targets);
+    const BindingInput input{
+        spec, functions[0].variations[0]->kernel, signature, options.backward, options.forward, templates, options};
     for (const std::string &name : options.bindings)
-      for (EmittedFile &file :
-           find_binding(name)->files({spec, signature, options.backward, options.forward, templates, options}))
+      for (EmittedFile &file : find_binding(name)->files(input))
         files.push_back(std::move(file));
   }
   return files;

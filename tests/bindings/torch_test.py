@@ -413,6 +413,17 @@ class Files(unittest.TestCase):
                                  f"if this is meant, copy the new one to {REVIEWED}")
 
 
+    def test_a_modules_own_tests_use_sizes_that_the_spec_requires(self):
+        folder = FOLDER / "required"
+        folder.mkdir()
+        (folder / "halves.toml").write_text(
+            'kernel = "halves"\ninputs.x = "f32[M, N]"\ninputs.w = "f32[H]"\noutputs.y = "f32[M, N]"\n'
+            "body = 'require(size(N) == 2 * size(H), \"halves\"); y = x * at(w, H = index(N) % size(H));'\n")
+        subprocess.run([KGEN, "halves.toml", "-o", ".", "--bind", "torch"], cwd=folder, check=True, capture_output=True)
+        shapes = re.findall(r"_array\(\((\d+),\s?(\d*)\)", (folder / "halves_torch_test.py").read_text())
+        self.assertEqual(int(shapes[0][1]), 2 * int(shapes[1][0]))
+
+
 class Gradients(unittest.TestCase):
     def test_a_gradient_is_that_of_torch(self):
         x = torch.randn(3, 4, 5, dtype=torch.float64, requires_grad=True)

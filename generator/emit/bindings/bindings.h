@@ -15,6 +15,7 @@ namespace kgen {
 // What a binding is made from.
 struct BindingInput {
   const Spec &spec;
+  const Kernel &kernel; // of the first choices
   const Signature &signature;
   const Signature *backward; // of the kernel that gives the gradients; null: there is none
   const Signature *forward;  // of the kernel that is called for its gradients instead; null: there is none

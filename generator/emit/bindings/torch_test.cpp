@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emit/bindings/torch.h"
+#include "ir/required_sizes.h"
 
 namespace kgen::torch_binding {
 namespace {
@@ -39,8 +40,9 @@ private:
                                        ? s_.sizes[i].multiple_of * scale * (static_cast<int64_t>(i) + 2)
                                        : s_.sizes[i].one_of[0];
       if (all_have_elements())
-        return;
+        break;
     }
+    sizes_ = required_sizes({&input_.kernel}, sizes_, {}, 1).value_or(sizes_);
   }
   bool all_have_elements() const {
     return std::ranges::all_of(s_.arrays, [&](const SignatureArray &a) {

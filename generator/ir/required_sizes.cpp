@@ -1,4 +1,4 @@
-#include "cli/required_sizes.h"
+#include "ir/required_sizes.h"
 
 #include <algorithm>
 #include <cstdlib>

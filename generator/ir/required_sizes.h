@@ -1,12 +1,17 @@
 // Sizes for which each `require` of a spec holds that asks for sizes and parameters alone.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "cli/small_sizes.h"
+#include "ir/kernel.h"
 
 namespace kgen {
+
+using AxisSizes = std::map<std::string, int64_t>;
 
 bool sizes_meet(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes);
 
