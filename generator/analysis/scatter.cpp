@@ -26,6 +26,9 @@ public:
     }
     for (ExprId id : expressions_of(stmt))
       lanes_ |= kernel_.expr(id).axes;
+    for (const AxisId axis : lanes_.list()) // else there are none, and nothing is stored
+      if (kernel_.axes[axis].ragged == kNone)
+        symbols_.assume_positive(Size::axis(kernel_.axes[axis].name));
   }
 
   bool one_to_one() {
@@ -48,8 +51,8 @@ public:
     return (lanes_.bits() & ~known) == 0;
   }
 
-  // Each coordinate runs through its whole extent with an axis of its own: forwards, backwards or through a
-  // permutation.
+  // Each coordinate runs through its whole extent with an axis of its own: forwards, backwards, from somewhere on and
+  // around, or through a permutation.
   bool onto() {
     AxisSet used;
     for (const Coordinate &c : stmt_.coords) {
@@ -126,7 +129,7 @@ private:
       if (!whole || !count || !(symbols_.polynomial(*count) - last - Polynomial::constant(1)).is_zero())
         continue;
       const Polynomial p = symbols_.polynomial(size);
-      if ((p - index).is_zero() || (p - last + index).is_zero())
+      if ((p - index).is_zero() || (p - last + index).is_zero() || goes_around(size, extent, axis))
         return axis;
       if (size.op == Size::Op::table && size.args.size() == 1 && (symbols_.polynomial(size.args[0]) - index).is_zero())
         for (const Table &table : kernel_.tables)
@@ -135,6 +138,16 @@ private:
             return axis;
     }
     return kNone;
+  }
+
+  // (index + n) % extent or (n - index) % extent
+  bool goes_around(const Size &size, const Size &extent, AxisId axis) {
+    if (size.op != Size::Op::modulo || !(symbols_.polynomial(size.args[1]) - symbols_.polynomial(extent)).is_zero())
+      return false;
+    const Polynomial index = symbols_.polynomial(coordinates_.index(axis, kNone));
+    const Polynomial place = symbols_.polynomial(size.args[0]);
+    const uint64_t bit = uint64_t{1} << axis;
+    return (symbols_.steps_of(place - index) & bit) == 0 || (symbols_.steps_of(place + index) & bit) == 0;
   }
 
   Context &context_;

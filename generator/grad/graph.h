@@ -219,6 +219,7 @@ private:
   static bool adds(const Node &n, Type type);
   void add_terms(NodeId id, int64_t times, Terms &out) const;
   std::vector<NodeId> sizes_in(const Terms &terms) const;
+  bool is_extent(NodeId id) const; // an index or a size
   bool add_size(const Size &size, int64_t times, Terms &out);
   int parts_of_sum(NodeId id, Type type) const;
   static int parts_of(const Terms &terms);

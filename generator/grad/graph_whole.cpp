@@ -61,12 +61,14 @@ int Graph::parts_of_sum(NodeId id, Type type) const {
   return parts_of_sum(n.args[0], type) + (n.op == Op::neg ? 0 : parts_of_sum(n.args[1], type));
 }
 
+bool Graph::is_extent(NodeId id) const { return node(id).kind == Kind::index || node(id).kind == Kind::size; }
+
 void Graph::add_terms(NodeId id, int64_t times, Terms &out) const {
   const Node &n = node(id);
   if (n.kind == Kind::op && n.op == Op::mul && n.type == out.type)
     for (const size_t at : {0, 1})
       if (const Node &by = node(n.args[at]); by.kind == Kind::number && std::abs(by.integer) <= kFew &&
-                                             std::abs(times) <= kFew && node(n.args[1 - at]).kind == Kind::index)
+                                             std::abs(times) <= kFew && is_extent(n.args[1 - at]))
         return add_terms(n.args[1 - at], times * by.integer, out);
   if (n.kind == Kind::number)
     out.add(times, n.integer);
