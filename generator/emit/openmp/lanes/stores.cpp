@@ -96,7 +96,7 @@ void set_text(LaneScope &lanes, const LaneOutputs &outputs, VarId var, const std
     return;
   }
   if (const auto field = outputs.fields.find(var); field != outputs.fields.end())
-    return lanes.add(field->second + " = " + value + ";");
+    return lanes.add(replaced(lanes, var, field->second, value));
   store_at(lanes, outputs, var, {}, value, true);
 }
 
