@@ -40,7 +40,7 @@ public:
   }
 
   void run() {
-    for (size_t i = 0, count = specs_.size(); i < count; ++i) {
+    for (size_t i = 0; i < specs_.size(); ++i) { // also of those that join them on the way
       const size_t backward = loaded_[i] ? backward_of(i) : kNone;
       if (backward == kNone)
         continue;

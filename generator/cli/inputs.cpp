@@ -5,6 +5,7 @@
 #include <random>
 #include <set>
 
+#include "emit/bindings/sizes_of_arrays.h"
 #include "ir/evaluate.h"
 
 namespace kgen {
@@ -49,6 +50,8 @@ public:
       for (size_t d = 0; d < shape.size(); ++d)
         if (!note(table.dims[d], shape[d], table.name))
           return false;
+    }
+    while (solve_one()) {
     }
     return true;
   }
@@ -110,14 +113,41 @@ private:
 
   bool note(const Size &size, int64_t extent, const std::string &of) {
     std::optional<Linear> form = linear(size);
-    if (!form)
+    if (!form) {
+      open_.emplace_back(size, extent);
       return true;
+    }
     int64_t value = extent - form->offset;
+    const auto axis = std::ranges::find(kernel_.axes, form->axis, &Axis::name);
+    if (axis != kernel_.axes.end() && axis->ragged == kNone && axis->size.op != Size::Op::axis)
+      open_.emplace_back(axis->size, value); // K=2 * N
     auto [it, fresh] = input_.sizes.emplace(form->axis, value);
     if (fresh || it->second == value)
       return true;
     reason_ =
         "`" + of + "` makes " + form->axis + " " + std::to_string(value) + ", but it is " + std::to_string(it->second);
+    return false;
+  }
+
+  // The only size that is not known of an expression, as K=2 * N has it.
+  bool solve_one() {
+    for (const auto &[extent, value] : open_) {
+      std::set<std::string> unknown;
+      any_node(extent, [&](const Size &part) {
+        if (part.op == Size::Op::axis && !size_of(part))
+          unknown.insert(part.name);
+        return false;
+      });
+      const std::optional<Size> solved =
+          unknown.size() == 1 ? solve(extent, *unknown.begin(), Size::integer(value)) : std::nullopt;
+      const std::optional<int64_t> size = solved ? size_of(*solved) : std::nullopt;
+      if (!size || *size < 0)
+        continue;
+      input_.sizes[*unknown.begin()] = *size;
+      if (size_of(extent) == value)
+        return true;
+      input_.sizes.erase(*unknown.begin());
+    }
     return false;
   }
 
@@ -129,6 +159,7 @@ private:
   const Kernel &kernel_;
   RunInput &input_;
   std::string &reason_;
+  std::vector<std::pair<Size, int64_t>> open_; // extents that are no plain sizes, and what they are
 };
 
 class Filler {

@@ -45,6 +45,14 @@ std::optional<int64_t> integer_of(const std::string &text) {
   return text.empty() || *end || errno != 0 ? std::nullopt : std::optional<int64_t>(value);
 }
 
+// The bits of a u64 beyond those of int64_t.
+std::optional<int64_t> large_integer_of(const std::string &text) {
+  char *end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+  return text.empty() || *end || errno != 0 ? std::nullopt : std::optional(static_cast<int64_t>(value));
+}
+
 const Var *find_operand(const Kernel &kernel, const std::string &name) {
   for (const Var &var : kernel.vars)
     if (var.name == name && (var.kind == Var::Kind::input || var.kind == Var::Kind::output))
@@ -326,12 +334,15 @@ std::string given_scalars(const Options &options, const Kernel &kernel, RunInput
     std::optional<double> value = pair ? number_of(pair->second) : std::nullopt;
     if (!value)
       return "--scalar takes NAME=NUMBER, not " + text;
-    if (std::none_of(kernel.scalars.begin(), kernel.scalars.end(),
-                     [&](const ScalarArgument &s) { return s.name == pair->first; }))
+    const auto scalar = std::ranges::find(kernel.scalars, pair->first, &ScalarArgument::name);
+    if (scalar == kernel.scalars.end())
       return "--scalar " + pair->first + ": the kernel has no such scalar";
     if (!input.scalars.emplace(pair->first, *value).second)
       return "--scalar " + pair->first + " is given twice";
-    if (std::optional<int64_t> whole = integer_of(pair->second))
+    std::optional<int64_t> whole = integer_of(pair->second);
+    if (!whole && scalar->type == Type::u64)
+      whole = large_integer_of(pair->second);
+    if (whole)
       input.integers[pair->first] = *whole;
   }
   return "";

@@ -9,9 +9,9 @@
 #include "cli/commands.h"
 #include "cli/gradient.h"
 #include "cli/inputs.h"
-#include "cli/small_sizes.h"
 #include "ir/interpret.h"
 #include "ir/required_sizes.h"
+#include "ir/small_sizes.h"
 #include "support/text.h"
 
 namespace kgen {

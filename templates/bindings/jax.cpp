@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -41,18 +42,21 @@ public:
     return *static_cast<const Array*>(frame_.rets.rets[i]);
   }
 
-  template <typename Number> // int64_t, double or bool
+  // int64_t, bool, or double, which comes as its bits: XLA takes calls for the same whose numbers are equal, as 0.0 and
+  // -0.0 are.
+  template <typename Number>
   Number number(std::string_view name) const {
-    constexpr XLA_FFI_DataType type = std::is_same_v<Number, bool>     ? XLA_FFI_DataType_PRED
-                                      : std::is_same_v<Number, double> ? XLA_FFI_DataType_F64
-                                                                       : XLA_FFI_DataType_S64;
+    constexpr XLA_FFI_DataType type = std::is_same_v<Number, bool> ? XLA_FFI_DataType_PRED : XLA_FFI_DataType_S64;
     const XLA_FFI_Attrs& numbers = frame_.attrs;
     for (int64_t i = 0; i < numbers.size; ++i)
       if (name == std::string_view(numbers.names[i]->ptr, numbers.names[i]->len) &&
           numbers.types[i] == XLA_FFI_AttrType_SCALAR) {
         const auto& scalar = *static_cast<const XLA_FFI_Scalar*>(numbers.attrs[i]);
-        if (scalar.dtype == type)
-          return *static_cast<const Number*>(scalar.value);
+        if (scalar.dtype == type) {
+          Number number;
+          std::memcpy(&number, scalar.value, sizeof number);
+          return number;
+        }
       }
     throw std::invalid_argument("the call has no number " + std::string(name) + " of the right type");
   }

@@ -99,7 +99,7 @@ def _floor_mod(a, b):
 def _ceil_div(a, b):
     return -(-a // b) if b else 0
 //@ _call: _Call _alike _type _apply
-def _call(arrays, results, attributes, function=0, aliases=()):
+def _call(arrays, results, attributes, function=0, aliases=(), partial=()):
     for name, kind, shape, _ in results:
         # No memory holds 2**48 bytes. XLA ends the process where it cannot count them, also what vmap makes of them.
         if min(shape, default=0) < 0 or math.prod(shape) * _TYPES[kind].itemsize >= 2**48:
@@ -107,7 +107,9 @@ def _call(arrays, results, attributes, function=0, aliases=()):
             raise ValueError(f"{_KERNEL}: {name} would have the shape {shape}{sizes}")
     if not any(jnp.issubdtype(_TYPES[kind], jnp.floating) for _, kind, _, _ in results):
         arrays = jax.lax.stop_gradient(arrays)
-    outputs = _apply(_Call(results, function, tuple(attributes.items()), aliases), *_alike(arrays))
+    # JAX takes calls for the same whose numbers are equal: 0.0 and -0.0 differ by their digits, and NaN is itself.
+    numbers = tuple((name, value.hex() if isinstance(value, float) else value) for name, value in attributes.items())
+    outputs = _apply(_Call(results, function, numbers, aliases, partial), *_alike(arrays))
     return outputs if len(outputs) > 1 else outputs[0]
 //@ _alike
 def _alike(arrays):
@@ -116,25 +118,31 @@ def _alike(arrays):
     missing = [tuple(frozenset().union(*axes).difference(own)) for own in axes]
     return [jax.lax.pcast(array, more, to="varying") if more and array is not None else array
             for array, more in zip(arrays, missing)]  # fmt: skip
-//@ _Call: _number _kind _type
+//@ _Call: _number _kind _type _alike
 class _Call(typing.NamedTuple):
     """A call but for its arrays: what is known when JAX traces it."""
 
     results: tuple  # name, type and shape of each output, and whether it is wanted
     function: int  # which of the C functions
-    attributes: tuple  # names and values of sizes, scalars and what is there
+    attributes: tuple  # names and values of sizes, scalars (floats in hexadecimal) and what is there
     aliases: tuple  # inputs, and the outputs whose memory they are
+    partial: tuple  # outputs that may be left unwritten in places: they begin with zeros
 
     def run(self, *arrays):
         kinds = [_kind(shape if wanted else (), _TYPES[kind], arrays) for _, kind, shape, wanted in self.results]
         given = [jnp.zeros((), bool) if array is None else array for array in arrays]
-        call = jax.ffi.ffi_call(_TARGET, kinds, vmap_method=_VMAP, input_output_aliases=dict(self.aliases))
-        numbers = {name: _number(value) for name, value in self.attributes}
+        aliases = dict(self.aliases)
+        for output in self.partial:
+            aliases[len(given)] = output
+            given = _alike([*given, jnp.zeros(kinds[output].shape, kinds[output].dtype)])
+        call = jax.ffi.ffi_call(_TARGET, kinds, vmap_method=_VMAP, input_output_aliases=aliases)
+        numbers = {name: _number(self.attribute(name)) for name, _ in self.attributes}
         outputs = call(*given, **numbers, kgen_function=np.int64(self.function))
         return tuple(output if result[3] else None for output, result in zip(outputs, self.results))
 
     def attribute(self, name):
-        return dict(self.attributes)[name]
+        value = dict(self.attributes)[name]
+        return float.fromhex(value) if isinstance(value, str) else value
 //@ _apply: _Call
 def _with_rules(symbolic_zeros):
     apply = jax.custom_vjp(_Call.run, nondiff_argnums=(0,))
@@ -150,10 +158,10 @@ def _apply(call, *arrays):
     return (_inside_shard_map if is_inside else _outside_shard_map)(call, *arrays)
 //@ _number
 def _number(value):
-    """A number as the handler takes it: of 64 bits, or a bool."""
+    """A number as the handler takes it: 64 bits, or a bool."""
     if isinstance(value, bool):
         return np.bool_(value)
-    return np.float64(value) if isinstance(value, float) else np.uint64(value % 2**64).astype(np.int64)
+    return np.float64(value).view(np.int64) if isinstance(value, float) else np.uint64(value % 2**64).astype(np.int64)
 //@ _kind
 def _kind(shape, dtype, arrays):
     """The type of an output. Inside shard_map it varies along the axes of the mesh that the inputs vary along."""

@@ -67,10 +67,15 @@ class _Tensor(ctypes.Structure):
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
+class _Versioned(ctypes.Structure):
+    _fields_ = [("version", ctypes.c_uint32 * 2), ("manager_ctx", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _Tensor)]
+
+
 class _Memory:
     """What NumPy makes an array of, which keeps the owner alive."""
-    def __init__(self, address, shape, strides, owner):
-        self.__array_interface__ = {"data": (address, False), "shape": shape, "strides": strides, "typestr": "<u2",
+    def __init__(self, address, is_constant, shape, strides, owner):
+        self.__array_interface__ = {"data": (address, is_constant), "shape": shape, "strides": strides, "typestr": "<u2",
                                     "version": 3}
         self.owner = owner
 
@@ -78,13 +83,18 @@ class _Memory:
 def _from_dlpack(value):
     if not str(value.dtype).endswith("bfloat16"):
         return np.from_dlpack(value)
-    capsule = value.__dlpack__()
     address_of = ctypes.pythonapi.PyCapsule_GetPointer
     address_of.restype, address_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    tensor = _Tensor.from_address(address_of(capsule, b"dltensor"))
+    try:  # since version 1 it says whether the array is constant
+        capsule = value.__dlpack__(max_version=(1, 0))
+        versioned = _Versioned.from_address(address_of(capsule, b"dltensor_versioned"))
+        tensor, is_constant = versioned.tensor, bool(versioned.flags & 1)
+    except (TypeError, ValueError):
+        capsule = value.__dlpack__()
+        tensor, is_constant = _Tensor.from_address(address_of(capsule, b"dltensor")), True  # as NumPy takes it
     shape = tuple(tensor.shape[:tensor.ndim])
     strides = tuple(2 * step for step in tensor.strides[:tensor.ndim]) if tensor.strides else None
-    memory = _Memory((tensor.data or 0) + tensor.byte_offset, shape, strides, capsule)
+    memory = _Memory((tensor.data or 0) + tensor.byte_offset, is_constant, shape, strides, capsule)
     return np.asarray(memory).view(bfloat16)
 {{/bf16}}
 

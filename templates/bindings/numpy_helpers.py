@@ -4,6 +4,8 @@ def _array(value, name):
         raise TypeError(f"{name} is a masked array; its mask would be lost")
     if isinstance(value, np.ndarray):
         return value.view(np.ndarray)
+    if isinstance(value, np.generic):  # what arithmetic with arrays of no dimensions gives
+        return np.asarray(value)
     if not hasattr(value, "__dlpack__"):
         raise TypeError(f"{name} must be an array, not {type(value).__name__}")
     try:
@@ -70,9 +72,9 @@ def _floor_mod(a, b):
 def _ceil_div(a, b):
     return -(-a // b) if b else 0
 //@ _empty
-def _empty(name, shape, dtype):
+def _empty(name, shape, dtype, new=np.empty):
     try:
-        return np.empty([max(extent, 0) for extent in shape], dtype)  # the C function says which size is negative
+        return new([max(extent, 0) for extent in shape], dtype)  # the C function says which size is negative
     except (ValueError, MemoryError) as error:
         kind = MemoryError if isinstance(error, MemoryError) else ValueError
         raise kind(f"{name} would have the shape {shape}: {error}") from None

@@ -398,7 +398,16 @@ struct Call {
   }
 
 {{#outputs}}
+{{#partial}}
+  // It may be left unwritten in places.
+  Tensor new_{{name}}() const {
+    Tensor array = new_array(device, kFunctions[function][{{column}}], {{{shape}}});
+    return torch::stable::zero_(array);
+  }
+{{/partial}}
+{{^partial}}
   Tensor new_{{name}}() const { return new_array(device, kFunctions[function][{{column}}], {{{shape}}}); }
+{{/partial}}
 {{/outputs}}
 
   void run({{{run_parameters}}}) {

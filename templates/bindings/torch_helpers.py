@@ -14,6 +14,23 @@ def _check_shape(name, array, *shape):
     torch._check(len(array.shape) == len(shape), message)
     for size, expected in zip(array.shape, shape):
         torch._check(size == expected, message)
+//@ _count_writes
+_rules = torch.library.Library(_operator.namespace, "FRAGMENT")
+
+
+def _count_writes(name, *written):
+    """What the operator writes into gets another version: autograd may have kept the one before, and must notice."""
+    operator = getattr(getattr(torch.ops, _operator.namespace), name).default
+
+    def counted(keys, *arguments, **keywords):
+        for place in written:
+            array = arguments[place] if isinstance(place, int) else keywords[place]
+            if array is not None and not array.is_inference():
+                torch.autograd.graph.increment_version(array)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return operator.redispatch(keys & torch._C._after_ADInplaceOrView_keyset, *arguments, **keywords)
+
+    _rules.impl(name, counted, "ADInplaceOrView", with_keyset=True)
 //@ _no_slices
 def _no_slices(batched, arguments, keywords):
     """What vmap over nothing gives: the shapes are those of a slice."""

@@ -355,6 +355,13 @@ class BadInput(unittest.TestCase):
         self.refused(ValueError, "act must be identity or square, not None", "cube", x, x, 1, Q=1, act=None)
         self.refused(ValueError, "times must be i32", "cube", x, x, 2**31, Q=1)
 
+    def test_scalars_that_are_equal_but_not_the_same_are_told_apart(self):
+        x, w = np.ones(3, np.float32), -np.zeros(3, np.float32)
+        for scale in (0.0, -0.0, 0.0):  # -0.0 * 1 + -0.0 keeps its sign, 0.0 * 1 + -0.0 does not
+            y = kernel("optional_then_required")(w, x, scale)
+            self.assertEqual(np.signbit(y).tolist(), [np.signbit(scale)] * 3)
+        self.assertTrue(np.isnan(kernel("optional_then_required")(w, x, float("nan"))).all())
+
     def test_sizes_that_nothing_can_have_are_refused_by_name(self):
         x = np.ones(4, np.float32)
         for size in (2**44, 2**59, 2**61, 2**62):

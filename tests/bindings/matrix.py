@@ -131,6 +131,45 @@ body = 'y = a * x + (present(w) ? w : 0);'
 """, call(None, x, 2.0, gives=[2 * x]), call(w, x, 0.5, gives=[x / 2 + w], disagrees={0: (0, 1)}))
 
 
+def all_optional():
+    x = numbers(3)
+    return case("all_optional", """
+inputs.a = { type = "f32[N]", optional = true }
+inputs.b = { type = "f32[N]", optional = true }
+outputs.y = "f32[N]"
+body = 'y = (present(a) ? a : 0) + (present(b) ? b : 1);'
+""", call(x, None, N=3, gives=[x + 1]), call(None, None, N=2, gives=[np.ones(2, "f4")]))
+
+
+def partial():
+    """What is left unwritten is 0."""
+    x = np.array([3, -1, 0, 2, -5], "f4")
+    return case("partial", """
+types.T = ["f32", "f64"]
+inputs.x = "T[N]"
+outputs.kept = { type = "T[N]", partial = true }
+outputs.count = "i64[]"
+body = '''
+bool keep = x > 0;
+int64_t place = cumsum_exclusive(int64_t(keep), N);
+if (keep) at(kept, N = place) = x;
+count = sum(int64_t(keep), N);
+'''
+""", *(call(v, gives=[np.array([3, 2, 0, 0, 0], v.dtype), np.array(2, "i8")]) for v in (x, x.astype("f8"))))
+
+
+def names_beside_others():
+    """Of arrays, as the names that bindings make of an output."""
+    x, w = numbers(3), numbers(3, seed=2)
+    return case("names_beside_others", """
+inputs.new_y = "f32[N]"
+inputs.y_given = "f32[N]"
+inputs.y_new = "f32[N]"
+outputs.y = "f32[N]"
+body = 'y = new_y + 2 * y_given + 3 * y_new;'
+""", call(x, w, x, gives=[4 * x + 2 * w], disagrees={1: (0, 0)}))
+
+
 def scalars():
     x = numbers(3, dtype="f8")
     return case("scalars", """
@@ -383,6 +422,7 @@ def combined_call(features, dtype, other):
     return call(*arguments, gives=outputs, **keywords)
 
 
-CASES = [make() for make in (types, whole_types, only, chosen, optional, optional_then_required, scalars, aliased, strided,
-                             ragged, tables, sizes_of_outputs, no_inputs, derived, split, specialised, values, batch, names)]
+CASES = [make() for make in (types, whole_types, only, chosen, optional, optional_then_required, all_optional, scalars,
+                             aliased, strided, ragged, tables, sizes_of_outputs, no_inputs, partial, derived, split,
+                             specialised, values, batch, names, names_beside_others)]
 CASES += [combined(f"combined_{number}", features) for number, features in enumerate(combinations())]

@@ -94,7 +94,8 @@ class NumpyBinding(unittest.TestCase):
     def test_out(self):
         for case, number, call in calls():
             with self.subTest(case=case.name, call=number):
-                out = tuple(np.full(o.shape, 77, o.dtype) for o in call.outputs)
+                left = 0 if "partial = true" in case.spec else 77
+                out = tuple(np.full(o.shape, left, o.dtype) for o in call.outputs)
                 given = out[0] if len(out) == 1 else out
                 got = function(case)(*call.arguments, **call.keywords, out=given)
                 self.assertIs(got if len(out) == 1 else got[0], out[0])
@@ -259,6 +260,24 @@ class NumpyBinding(unittest.TestCase):
                 np.testing.assert_array_equal(out.float().numpy(), call.outputs[0].astype("f4"))
         self.assert_refused(TypeError, ["x", "CPU"], lambda: function(case)(torch.empty(3, device="meta"), w))
         self.assert_refused(TypeError, ["x", "grad"], lambda: function(case)(torch.empty(5, requires_grad=True), w))
+
+    def test_an_input_without_dimensions_may_be_a_number_of_numpy(self):
+        case = next(c for c in matrix.CASES if '[]"' in c.spec.split("outputs.")[0])
+        call = case.calls[0]
+        numbers = [a[()] if isinstance(a, np.ndarray) and a.ndim == 0 else a for a in call.arguments]
+        self.assertTrue(any(isinstance(a, np.generic) for a in numbers))
+        self.assert_gives(function(case)(*numbers, **call.keywords), call.outputs)
+
+    def test_memory_that_may_not_be_written_is_refused_by_name(self):
+        import jax.numpy as jnp
+        case = named("types_of_arrays")
+        for call in case.calls:
+            x, w = call.arguments
+            out = jnp.zeros(x.shape, x.dtype)
+            if out.dtype == x.dtype:  # f64 is none of JAX's types by itself
+                with self.subTest(dtype=str(x.dtype)):
+                    self.assert_refused(ValueError, ["y", "may not be written"], lambda: function(case)(x, w, out=out))
+                    self.assertFalse(out.any())
 
     def test_calls_from_several_threads(self):
         case = named("types_of_arrays")

@@ -193,6 +193,9 @@ class Package(unittest.TestCase):
             self.assertEqual(got["y"].dtype, x.dtype)
             np.testing.assert_array_equal(got["y"], np.stack([x, x], 2))
         self.assertEqual(wide.interpret(X, in_=1)["y"].dtype, X.dtype)
+        half = kgen.load('kernel = "half"\ninputs.x = "f32[..., K=2 * N]"\noutputs.y = "f32[..., N]"\n'
+                         "body = 'y = at(x, K = index(N)) * at(x, K = index(N) + size(N));'\n")
+        np.testing.assert_array_equal(half.interpret(x.astype("f4")[:, :2])["y"], half(x.astype("f4")[:, :2]))
         made = kgen.load(SCALE.replace('inputs.x = "T[M, N]"\n', "").replace("a * x", "a"))
         for dtype in (np.float64, np.dtype("f8"), torch.float64, "f64"):
             self.assertEqual(made.interpret(2.0, M=1, N=1, T=dtype)["y"].dtype, np.dtype("f8"))
@@ -235,6 +238,25 @@ body = 'real v = x; while (v > 1) v = v / 2; y = v;'
         self.assertIn("e", inspect.signature(gradient).parameters)
         np.testing.assert_allclose(mine, theirs, rtol=1e-13)
         self.assertRaisesRegex(kgen.SpecError, "KG0603", squash.grad, save="z")
+
+    def test_a_second_gradient_beside_the_spec_is_found(self):
+        import torch
+        self.write("cubed.toml", 'kernel = "cubed"\ninputs.x = "f64[N]"\noutputs.y = "f64[N]"\n' + "body = 'y = x * x * x;'\n")
+        for name in ("cubed", "cubed_backward"):
+            subprocess.run([KGEN, "grad", name + ".toml", "-o", "."], cwd=self.folder, check=True, capture_output=True)
+        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        (first,) = torch.autograd.grad(kgen.load(self.folder / "cubed.toml")(x).sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad(first.sum(), x)
+        self.assertEqual(second.tolist(), [6.0, 12.0])
+
+    def test_large_whole_numbers_are_exact(self):
+        hashed = kgen.load('kernel = "hashed"\ninputs.x = "u64[N]"\nscalars.seed = "u64"\noutputs.y = "u64[N]"\n'
+                           "body = 'y = (x ^ seed) * 1099511628211;'\n")
+        x = np.arange(3, dtype="u8")
+        for seed in (5, 2**53 + 1, 2**63 + 5):
+            expected = (x ^ np.uint64(seed)) * np.uint64(1099511628211)
+            np.testing.assert_array_equal(hashed(x, seed), expected)
+            np.testing.assert_array_equal(hashed.interpret(x, seed)["y"], expected)
 
     def test_a_spec_may_name_the_file_of_its_gradients(self):
         import torch

@@ -178,7 +178,8 @@ class TorchBinding(unittest.TestCase):
             with self.subTest(case=case.name, call=number):
                 into = getattr(torch.ops.kgen, case.name + "_out")
                 names = [a.name for a in into.default._schema.arguments if a.alias_info is not None]
-                dense = [torch.full_like(tensor(o).contiguous(), 1) for o in call.outputs]
+                left = 0 if "partial = true" in case.spec else 1
+                dense = [torch.full_like(tensor(o).contiguous(), left) for o in call.outputs]
                 gaps = [torch.stack([o, o], -1)[..., 0] for o in dense]
                 for outputs in (dense, gaps):
                     keywords = {name: str(k) if name == "r" else k for name, k in call.keywords.items()}
@@ -490,6 +491,31 @@ class Gradients(unittest.TestCase):
         with torch.no_grad():
             module("aliased").aliased_(w, v, g, rate)
         torch.testing.assert_close(w, expected[0] if isinstance(expected, tuple) else expected)
+
+    def test_writing_into_what_was_kept_for_a_gradient_is_noticed(self):
+        others = tensors(named("aliased").calls[0].arguments)
+        w = others.pop(0).requires_grad_()
+        y = torch.rand(4, 5, requires_grad=True)
+        for array, write in ((w, lambda: module("aliased").aliased_(w, *others)),
+                             (y, lambda: torch.ops.kgen.soft_out(torch.rand(4, 5), y=y))):
+            loss = (array * array).sum()
+            with torch.no_grad():
+                write()
+            self.assertRaisesRegex(RuntimeError, "modified by an inplace operation", loss.backward)
+
+    def test_a_kernel_with_many_arrays_has_a_module_of_lines_that_fit(self):
+        folder = FOLDER / "gate"
+        folder.mkdir()
+        gates = [f"{when}_{what}" for when in ("previous", "following") for what in ("candidate", "input_gate", "bias", "cell")]
+        inputs = "\n".join(f'inputs.{gate} = "f32[N]"' for gate in gates)
+        (folder / "gate.toml").write_text(f'kernel = "gate"\n{inputs}\noutputs.y = "f32[N]"\n'
+                                        f"body = 'y = {' * '.join(gates)};'\n")
+        for command in (["grad", "gate.toml", "-o", "."], ["gate.toml", "-o", ".", "--bind", "torch"]):
+            subprocess.run([KGEN, *command], cwd=folder, check=True, capture_output=True)
+        text = (folder / "gate_torch.py").read_text()
+        compile(text, "gate_torch.py", "exec")
+        self.assertIn("_backward_operator(", text)
+        self.assertLess(max(map(len, text.splitlines())), 121)
 
     def test_second_order_raises(self):
         x = torch.randn(4, 5, requires_grad=True)

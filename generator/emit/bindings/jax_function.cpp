@@ -197,7 +197,8 @@ private:
     add_wrapped("_results = (", results, results.size() == 1 ? ",)" : ")");
     add_wrapped("_attributes = {", attributes, "}");
     add("return _call(" + python_tuple(arrays) + ", _results, _attributes" +
-        (s_.choices.empty() && !has_real(spec_, s_) ? "" : ", _function") + alias_argument() + ")");
+        (s_.choices.empty() && !has_real(spec_, s_) ? "" : ", _function") + alias_argument() + partial_argument() +
+        ")");
   }
 
   std::string result(const Array &a) const {
@@ -226,6 +227,16 @@ private:
       ++input;
     }
     return pairs.empty() ? "" : ", aliases=" + python_tuple(pairs);
+  }
+
+  // Outputs that may be left unwritten in places.
+  std::string partial_argument() const {
+    std::vector<std::string> places;
+    const std::vector<int> outputs = s_.outputs();
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (s_.arrays[static_cast<size_t>(outputs[i])].partial)
+        places.push_back(std::to_string(i));
+    return places.empty() ? "" : ", partial=" + python_tuple(places);
   }
 
   static constexpr size_t kWidth = 116; // without the indentation

@@ -369,8 +369,10 @@ private:
       return s_.arrays[a.alias].parameter + ".copy()";
     const bool may_fail =
         std::ranges::any_of(a.dims, [&](const Size &d) { return may_fall_below_zero(d) || is_given_by_callers(d); });
-    return std::string(may_fail ? "_empty(\"" + a.parameter + "\", " : "np.empty(") + names_.shape(a) + ", " +
-           dtype_of(a) + ")";
+    if (may_fail)
+      return "_empty(\"" + a.parameter + "\", " + names_.shape(a) + ", " + dtype_of(a) +
+             (a.partial ? ", np.zeros)" : ")");
+    return std::string(a.partial ? "np.zeros(" : "np.empty(") + names_.shape(a) + ", " + dtype_of(a) + ")";
   }
 
   bool is_given_by_callers(const Size &size) const {

@@ -17,10 +17,19 @@ constexpr std::string_view kTakenNames =
     "in is lambda nonlocal not or pass raise return try while with yield "
     "out self np jax jnp torch math ctypes len type int float bool str tuple list max min isinstance";
 
+// What modules of bindings have besides their function.
+constexpr std::string_view kNamesOfModules =
+    "build command ctypes importlib kgen numpy operator os shlex shutil subprocess sys tempfile typing";
+
 // With underscores behind what is taken, and behind what begins with one, as the bindings' own names do.
 std::string parameter_name(const std::string &name) {
   const std::vector<std::string> taken = split(kTakenNames, ' ');
   return name.starts_with("_") || std::ranges::count(taken, name) != 0 ? name + "_" : name;
+}
+
+std::string function_name(const std::string &kernel) {
+  const std::vector<std::string> taken = split(kNamesOfModules, ' ');
+  return std::ranges::count(taken, kernel) != 0 ? kernel + "_" : parameter_name(kernel);
 }
 
 std::string text_of(const ParamValue &value) {
@@ -94,7 +103,7 @@ public:
 
   Signature build() {
     s_.kernel = spec_.kernel;
-    s_.function = parameter_name(spec_.kernel);
+    s_.function = function_name(spec_.kernel);
     s_.file_name = spec_.file_name;
     s_.doc = spec_.doc;
     s_.license = spec_.license;
@@ -160,6 +169,7 @@ private:
     a.parameter = parameter_name(operand.name);
     a.element = element_type(operand.type);
     a.optional = operand.optional;
+    a.partial = operand.role == Role::output && operand.partial && operand.alias.empty();
     a.strided = operand.strided;
     if (!operand.alias.empty())
       aliases_[operand.name] = operand.alias;

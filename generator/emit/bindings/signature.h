@@ -41,6 +41,7 @@ struct SignatureArray {
   int rest =
       -1; // the one that stands for any number of dimensions, of which `rows` is the product: in all arrays alike
   bool optional = false;
+  bool partial = false; // an output that may be left unwritten in places; new ones begin with zeros
   bool strided = false; // the C function takes strides in elements, one for each of `dims`
   int alias = -1;       // output: the input whose memory it is; input: that output
   bool in_place() const { return role == Role::output && alias >= 0; }

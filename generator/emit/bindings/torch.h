@@ -48,6 +48,8 @@ std::string python_extent(const SignatureArray &array, size_t dim, const std::st
 
 // `wrapped` as text.
 std::string lines(const std::string &before, const std::vector<std::string> &parts, const std::string &after);
+// The parts with commas, in parentheses where one line is too short.
+std::string lines_of_tuple(const std::string &before, const std::vector<std::string> &parts, const std::string &after);
 std::string join(const std::vector<std::string> &parts, const std::string &between = ", ");
 
 } // namespace kgen::torch_binding

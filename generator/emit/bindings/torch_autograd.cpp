@@ -140,14 +140,16 @@ private:
     for (std::string &name : names)
       name = python_name(name);
     if (!names.empty())
-      out += "    " + join(names) + (names.size() == 1 ? "," : "") + " = ctx.saved_tensors\n";
+      out += lines_of_tuple("    ", names, names.size() == 1 ? ", = ctx.saved_tensors" : " = ctx.saved_tensors");
     std::vector<std::string> results;
     for (const int o : b_.outputs())
       results.push_back(python_name(b_.arrays[o].name));
     if (has_optional_outputs(b_))
       out += "    wanted = sum(needed[i] << bit for bit, i in enumerate(" + tuple_text(wanted()) + "))\n";
-    return out + lines("    " + join(results) + " = _backward_operator(", arguments(), ")") +
-           lines("    return ", gradients_of_inputs(), "");
+    const std::string call = lines_of_tuple("    ", results, " = _backward_operator(");
+    const size_t last = call.rfind('\n', call.size() - 2) + 1; // 0: there is one line
+    return out + call.substr(0, last) + lines(call.substr(last, call.size() - last - 1), arguments(), ")") +
+           lines_of_tuple("    return ", gradients_of_inputs(), "");
   }
 
   // Gradients that the backward kernel knows nothing of.
@@ -163,6 +165,9 @@ private:
       if (gradient != nullptr && !gradient->optional && gradients_taken() == 1)
         out += "    if " + at + " is None:\n        return (None,) * " + std::to_string(positional()) + "\n";
     }
+    if (gradients_taken() > 1 && !materializes()) // the operator would have no array that says where it runs
+      out += "    if all(gradient is None for gradient in gradients):\n        return (None,) * " +
+             std::to_string(positional()) + "\n";
     for (const std::string &name : inputs_without_gradient())
       out += "    if needed[" + std::to_string(place_of(Kind::array, name)) + "]:\n        raise RuntimeError(\"" +
              b_.kernel + " gives no gradient of " + name + "\")\n";

@@ -232,7 +232,22 @@ private:
     for (const int o : outputs)
       if (into)
         params.push_back(passed(o));
-    return decorator("fake", op) + lines("def _(", params, "):") + devices(into) + sizes(body) + body + "\n\n";
+    return decorator("fake", op) + lines("def _(", params, "):") + devices(into) + sizes(body) + body + "\n\n" +
+           lines("_count_writes(", written(op), ")") + "\n\n";
+  }
+
+  // By that operator: arguments by their places, or by name.
+  std::vector<std::string> written(const std::string &op) const {
+    std::vector<std::string> out = {"\"" + op + "\""};
+    if (!works_in_place(s_)) {
+      for (const int o : s_.outputs())
+        out.push_back("\"" + array(o).parameter + "\"");
+      return out;
+    }
+    for (size_t i = 0; i < s_.parameters.size(); ++i)
+      if (s_.parameters[i].kind == Kind::array && array(s_.parameters[i].index).alias >= 0)
+        out.push_back(std::to_string(i));
+    return out;
   }
 
   // --- the function

@@ -30,9 +30,12 @@ const std::set<std::string> &template_names() {
   return names;
 }
 
+// Beside new_y(), which makes an output, and the parameter y_given.
+bool is_of_another(const std::string &name) { return name.starts_with("new_") || name.ends_with("_given"); }
+
 std::string spelled(const std::string &name) {
   const std::string c = c_name(name);
-  return template_names().count(c) != 0 ? c + "_" : c;
+  return template_names().count(c) != 0 || is_of_another(c) ? c + "_" : c;
 }
 
 class Operators {
@@ -235,7 +238,11 @@ private:
     std::vector<std::string> run_parameters;
     std::string prepare;
     for (const int o : s_.outputs()) {
-      outputs.push_back(View().set("name", name(o)).set("column", column(o)).set("shape", shape(array(o))));
+      outputs.push_back(View()
+                            .set("name", name(o))
+                            .set("column", column(o))
+                            .set("shape", shape(array(o)))
+                            .set("partial", array(o).partial));
       finish.push_back(View().set("name", name(o)));
       run_parameters.push_back("const std::optional<Tensor>& " + given(array(o).parameter));
       prepare += name(o) + ".take(device, " + given(array(o).parameter) + ");\n" + output_checks(o);
@@ -335,8 +342,7 @@ private:
         define(memory);
     for (size_t f = 0; f < s_.functions.size(); ++f)
       cases += "case " + std::to_string(f) + ":\n" +
-               (s_.functions[f].*workspace ? "KGEN_RUN_IN_MEMORY(" : "KGEN_RUN(") + c_name(s_.functions[f].stem) +
-               ");\n";
+               (s_.functions[f].*workspace ? "KGEN_RUN_IN_MEMORY(" : "KGEN_RUN(") + s_.functions[f].stem + ");\n";
     return macros + "switch (function) {\n" + cases + "}\n" + undefine;
   }
 
@@ -531,7 +537,8 @@ private:
                         .set("after", std::string(cuda ? "#endif" : "")));
     };
     // Without arrays torch does not know which device is meant: it is the CPU.
-    const bool on_any = !has_array_arguments(s_);
+    const bool on_any =
+        std::ranges::none_of(s_.arrays, [](const SignatureArray &a) { return a.is_argument() && !a.optional; });
     if (on_any)
       add("CompositeExplicitAutograd", {functional});
     if (s_.has_openmp)

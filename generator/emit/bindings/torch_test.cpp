@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "emit/bindings/torch.h"
-#include "ir/required_sizes.h"
+#include "ir/small_sizes.h"
 
 namespace kgen::torch_binding {
 namespace {
@@ -32,16 +32,15 @@ public:
   }
 
 private:
-  // --- sizes: small ones, larger until every array has elements
+  // --- sizes: small unlike ones, others where they give an array no elements or the spec requires it
   void choose_sizes() {
-    for (int64_t scale = 1; scale <= 1024; scale *= 2) {
-      for (size_t i = 0; i < s_.sizes.size(); ++i)
-        sizes_[s_.sizes[i].name] = s_.sizes[i].one_of.empty()
-                                       ? s_.sizes[i].multiple_of * scale * (static_cast<int64_t>(i) + 2)
-                                       : s_.sizes[i].one_of[0];
-      if (all_have_elements())
-        break;
-    }
+    for (size_t i = 0; i < s_.sizes.size(); ++i)
+      sizes_[s_.sizes[i].name] =
+          s_.sizes[i].one_of.empty() ? s_.sizes[i].multiple_of * (static_cast<int64_t>(i) + 2) : s_.sizes[i].one_of[0];
+    if (!all_have_elements())
+      for (const auto &[name, size] : small_sizes(input_.kernel, {}, 2).value_or(AxisSizes()))
+        if (sizes_.count(name) != 0)
+          sizes_[name] = size;
     sizes_ = required_sizes({&input_.kernel}, sizes_, {}, 1).value_or(sizes_);
   }
   bool all_have_elements() const {

@@ -107,6 +107,24 @@ def _check_shape(name, array, *shape):
         torch._check(size == expected, message)
 
 
+_rules = torch.library.Library(_operator.namespace, "FRAGMENT")
+
+
+def _count_writes(name, *written):
+    """What the operator writes into gets another version: autograd may have kept the one before, and must notice."""
+    operator = getattr(getattr(torch.ops, _operator.namespace), name).default
+
+    def counted(keys, *arguments, **keywords):
+        for place in written:
+            array = arguments[place] if isinstance(place, int) else keywords[place]
+            if array is not None and not array.is_inference():
+                torch.autograd.graph.increment_version(array)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return operator.redispatch(keys & torch._C._after_ADInplaceOrView_keyset, *arguments, **keywords)
+
+    _rules.impl(name, counted, "ADInplaceOrView", with_keyset=True)
+
+
 def _no_slices(batched, arguments, keywords):
     """What vmap over nothing gives: the shapes are those of a slice."""
     meta = [a.to("meta") if torch.is_tensor(a) else a for a in arguments]
@@ -130,6 +148,9 @@ def _(x, *, y):
     N = x.shape[-1]
     _check_shape("y", y, *x.shape[:-1], N)
     return None
+
+
+_count_writes("soft_out", "y")
 
 
 def _setup_context(ctx, inputs, output):

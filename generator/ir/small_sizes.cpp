@@ -1,4 +1,4 @@
-#include "cli/small_sizes.h"
+#include "ir/small_sizes.h"
 
 #include <algorithm>
 
