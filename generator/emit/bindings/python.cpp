@@ -167,11 +167,18 @@ std::string python_doc(const Signature &s, const std::vector<std::string> &more)
 std::vector<std::string> wrapped(const std::string &before, const std::vector<std::string> &parts,
                                  const std::string &after, size_t width) {
   std::vector<std::string> out = {before};
+  const size_t margin = before.find_first_not_of(' ');
+  size_t indent = before.size();
+  if (const size_t longest = parts.empty() ? 0 : std::ranges::max(parts, {}, &std::string::size).size();
+      indent + longest >= width && margin != std::string::npos) { // no room beside it: below
+    out.push_back(std::string(margin, ' ') + "    ");
+    indent = out.back().size();
+  }
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::string part = parts[i] + (i + 1 < parts.size() ? "," : after);
-    const bool is_first = out.back().size() <= before.size() && out.back().find_first_not_of(' ') == std::string::npos;
+    const bool is_first = out.back().size() <= indent && out.back().find_first_not_of(' ') == std::string::npos;
     if (!is_first && i > 0 && out.back().size() + 1 + part.size() > width)
-      out.emplace_back(before.size(), ' ');
+      out.emplace_back(indent, ' ');
     else if (i > 0)
       out.back() += " ";
     out.back() += part;

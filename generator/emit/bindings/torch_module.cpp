@@ -200,7 +200,7 @@ private:
       given.push_back(python_name(s_.choices[c].parameter));
     for (const int a : array_arguments())
       given.push_back(name(a));
-    return "    types = _output_types(" + join(given) + ")\n";
+    return lines("    types = _output_types(", given, ")");
   }
   static std::string returned(const std::vector<std::string> &results) {
     if (results.size() == 1)
