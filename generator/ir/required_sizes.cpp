@@ -85,14 +85,14 @@ int64_t distance(const AxisSizes &a, const AxisSizes &b) {
   return out;
 }
 
-} // namespace
-
 bool sizes_meet(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes) {
   return std::ranges::all_of(kernels, [&](const Kernel *kernel) {
     return std::ranges::all_of(kernel->requirements,
                                [&](const Requirement &r) { return Condition(*kernel, sizes).may_hold(r.condition); });
   });
 }
+
+} // namespace
 
 std::optional<AxisSizes> required_sizes(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes,
                                         const AxisSizes &given, int64_t least) {

@@ -13,8 +13,6 @@ namespace kgen {
 
 using AxisSizes = std::map<std::string, int64_t>;
 
-bool sizes_meet(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes);
-
 // The nearest to these, of which one or two that are not `given` are changed, to `least` or more. nullopt: there are
 // none.
 std::optional<AxisSizes> required_sizes(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes,

@@ -259,6 +259,19 @@ TEST_CASE("digits: a quotient and its remainder are the number again") {
   CHECK(g.op(Op::add, {other, rest}, Type::i64) != n);
 }
 
+TEST_CASE("digits: sizes that are added have no part in the remainder by them") {
+  Maths m;
+  Graph &g = m.graph;
+  const auto whole = [&](Op op, std::vector<NodeId> args) { return g.op(op, std::move(args), Type::i64); };
+  const NodeId n = g.index(kN), size = g.size_of(kN), around = whole(Op::mul, {size, g.integer(2)});
+  CHECK(whole(Op::rem, {whole(Op::add, {n, size}), size}) == whole(Op::rem, {n, size}));
+  CHECK(whole(Op::rem, {whole(Op::add, {around, n}), size}) == whole(Op::rem, {n, size}));
+  CHECK(g.is_number(whole(Op::rem, {around, size}), 0));
+  CHECK(whole(Op::rem, {whole(Op::sub, {n, g.integer(1)}), size}) != whole(Op::rem, {n, size}));
+  const NodeId before = whole(Op::sub, {n, g.integer(1)}); // may be negative, as its remainder then is
+  CHECK(whole(Op::rem, {whole(Op::add, {before, size}), size}) != whole(Op::rem, {before, size}));
+}
+
 TEST_CASE("nothing summed: nobody asks for lanes where the sum is 0 anyway") {
   Maths m;
   Graph &g = m.graph;
