@@ -243,18 +243,19 @@ namespace {
 std::vector<AxisSizes> sizes_to_try(const Kernel &kernel, const DifferentialOptions &options) {
   std::vector<AxisSizes> out;
   bool refused = false;
+  const auto add = [&](const AxisSizes &sizes) {
+    if (std::find(out.begin(), out.end(), sizes) == out.end())
+      out.push_back(sizes);
+  };
   for (AxisSizes sizes : edge_sizes(kernel)) {
     for (auto &[name, size] : sizes)
       if (const auto told = options.given.sizes.find(name); told != options.given.sizes.end())
         size = told->second;
-    std::vector<AxisSizes> tried;
-    if (const std::optional<AxisSizes> nearby = required_sizes({&kernel}, sizes, options.given.sizes, 0))
-      tried.push_back(*nearby);
-    if ((tried.empty() || tried[0] != sizes) && !std::exchange(refused, true))
-      tried.push_back(sizes);
-    for (AxisSizes &one : tried)
-      if (std::find(out.begin(), out.end(), one) == out.end())
-        out.push_back(std::move(one));
+    const std::optional<AxisSizes> nearby = required_sizes({&kernel}, sizes, options.given.sizes, 0);
+    if (nearby)
+      add(*nearby);
+    if (nearby != sizes && !std::exchange(refused, true))
+      add(sizes);
   }
   return out;
 }

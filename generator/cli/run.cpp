@@ -1,5 +1,6 @@
 // run and verify: kernels executed, by the interpreter or as emitted code.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -47,10 +48,10 @@ std::optional<int64_t> integer_of(const std::string &text) {
 
 // The bits of a u64 beyond those of int64_t.
 std::optional<int64_t> large_integer_of(const std::string &text) {
-  char *end = nullptr;
-  errno = 0;
-  const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
-  return text.empty() || *end || errno != 0 ? std::nullopt : std::optional(static_cast<int64_t>(value));
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(static_cast<int64_t>(value)) : std::nullopt;
 }
 
 const Var *find_operand(const Kernel &kernel, const std::string &name) {

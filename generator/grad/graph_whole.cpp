@@ -299,8 +299,8 @@ NodeId Graph::shorter(Op op, NodeId a, NodeId b, Type type) {
   return sum != kNoNode ? sum : shorter_comparison(op, a, b);
 }
 
-// Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices; b * n % b is 0, and (b * n + i) % b is i %
-// b.
+// Rule "digits": (2 * i + 1) / 2 is i, and (2 * i + 1) % 2 is 1, of indices; b * n % b is 0. A multiple of b has no
+// part in the remainder: (b * n + i) % b is i % b.
 NodeId Graph::shorter_digits(Op op, NodeId a, NodeId b, Type type) {
   const Node divided = node(a), by = node(b);
   const auto is_multiple = [&](NodeId id) {

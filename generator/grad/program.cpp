@@ -46,8 +46,8 @@ public:
   Program run(const std::vector<Root> &roots) {
     for (const Root &root : roots)
       taken_.insert(root.target);
-    for (const NodeId step : graph_.required_positive())
-      visit(step);
+    for (const NodeId stride : graph_.required_positive())
+      visit(stride);
     for (const Root &root : roots) {
       visit(root.value);
       if (root.condition != kNoNode) {

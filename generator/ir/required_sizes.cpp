@@ -94,16 +94,22 @@ bool sizes_meet(const std::vector<const Kernel *> &kernels, const AxisSizes &siz
 
 } // namespace
 
+OpenAxes open_axes(const Kernel &kernel, const AxisSizes &given) {
+  OpenAxes out;
+  for (const AxisId id : kernel.size_arguments)
+    if (const Axis &axis = kernel.axes[id]; given.count(axis.name) == 0 && kernel.fixed_axes.count(axis.name) == 0)
+      out[axis.name] = &axis;
+  return out;
+}
+
 std::optional<AxisSizes> required_sizes(const std::vector<const Kernel *> &kernels, const AxisSizes &sizes,
                                         const AxisSizes &given, int64_t least) {
   if (sizes_meet(kernels, sizes))
     return sizes;
-  const Kernel &kernel = *kernels.front();
   std::vector<const Axis *> open;
-  for (const AxisId id : kernel.size_arguments)
-    if (const Axis &axis = kernel.axes[id];
-        given.count(axis.name) == 0 && sizes.count(axis.name) != 0 && kernel.fixed_axes.count(axis.name) == 0)
-      open.push_back(&axis);
+  for (const auto &[name, axis] : open_axes(*kernels.front(), given))
+    if (sizes.count(name) != 0)
+      open.push_back(axis);
   std::optional<AxisSizes> best;
   const auto nearest_along = [&](const Axis &axis, AxisSizes tried, int64_t longest) {
     for (const int64_t size : others(axis, sizes.at(axis.name), least, longest)) {

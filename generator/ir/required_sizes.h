@@ -12,6 +12,10 @@
 namespace kgen {
 
 using AxisSizes = std::map<std::string, int64_t>;
+using OpenAxes = std::map<std::string, const Axis *>;
+
+// Those whose sizes are arguments, neither `given` nor fixed.
+OpenAxes open_axes(const Kernel &kernel, const AxisSizes &given);
 
 // The nearest to these, of which one or two that are not `given` are changed, to `least` or more. nullopt: there are
 // none.

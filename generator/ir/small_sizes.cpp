@@ -39,8 +39,6 @@ bool has_elements(const Kernel &kernel, const AxisSizes &sizes, int64_t least) {
          std::all_of(kernel.grid.begin(), kernel.grid.end(), [&](const GridDim &grid) { return enough(grid.size); });
 }
 
-using OpenAxes = std::map<std::string, const Axis *>;
-
 // These axes longer until there is something; then each as short as it may be.
 std::optional<AxisSizes> longer_along(const Kernel &kernel, const OpenAxes &open, AxisSizes sizes, int64_t least) {
   const AxisSizes before = sizes;
@@ -62,10 +60,7 @@ std::optional<AxisSizes> longer_along(const Kernel &kernel, const OpenAxes &open
 // All axes that are not given, or one of them alone: a window of so many elements may not grow with its array.
 std::optional<AxisSizes> longer_sizes(const Kernel &kernel, const AxisSizes &given, const AxisSizes &sizes,
                                       int64_t least) {
-  OpenAxes open;
-  for (AxisId id : kernel.size_arguments)
-    if (const Axis &axis = kernel.axes[id]; given.count(axis.name) == 0 && kernel.fixed_axes.count(axis.name) == 0)
-      open[axis.name] = &axis;
+  const OpenAxes open = open_axes(kernel, given);
   std::optional<AxisSizes> out = longer_along(kernel, open, sizes, least);
   for (auto one = open.begin(); one != open.end() && !out; ++one)
     out = longer_along(kernel, {*one}, sizes, least);

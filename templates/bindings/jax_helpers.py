@@ -136,7 +136,7 @@ class _Call(typing.NamedTuple):
             aliases[len(given)] = output
             given = _alike([*given, jnp.zeros(kinds[output].shape, kinds[output].dtype)])
         call = jax.ffi.ffi_call(_TARGET, kinds, vmap_method=_VMAP, input_output_aliases=aliases)
-        numbers = {name: _number(self.attribute(name)) for name, _ in self.attributes}
+        numbers = {name: _number(value) for name, value in self.attributes}
         outputs = call(*given, **numbers, kgen_function=np.int64(self.function))
         return tuple(output if result[3] else None for output, result in zip(outputs, self.results))
 
@@ -158,10 +158,12 @@ def _apply(call, *arrays):
     return (_inside_shard_map if is_inside else _outside_shard_map)(call, *arrays)
 //@ _number
 def _number(value):
-    """A number as the handler takes it: 64 bits, or a bool."""
+    """An attribute as the handler takes it: 64 bits, or a bool."""
     if isinstance(value, bool):
         return np.bool_(value)
-    return np.float64(value).view(np.int64) if isinstance(value, float) else np.uint64(value % 2**64).astype(np.int64)
+    if isinstance(value, str):
+        return np.float64(float.fromhex(value)).view(np.int64)
+    return np.uint64(value % 2**64).astype(np.int64)
 //@ _kind
 def _kind(shape, dtype, arrays):
     """The type of an output. Inside shard_map it varies along the axes of the mesh that the inputs vary along."""

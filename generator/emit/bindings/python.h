@@ -35,9 +35,12 @@ std::string python_signature(const Signature &signature, const std::string &more
 // What it computes, and a line for each parameter and result, for a docstring.
 std::string python_doc(const Signature &signature, const std::vector<std::string> &more = {});
 
+// Of lines in Python files, their ends aside.
+inline constexpr size_t kPythonWidth = 116;
+
 // `before` + parts with commas + `after`, in as many lines as it takes; further ones begin under the first part.
 std::vector<std::string> wrapped(const std::string &before, const std::vector<std::string> &parts,
-                                 const std::string &after, size_t width = 116);
+                                 const std::string &after, size_t width = kPythonWidth);
 
 // Each line but empty ones four columns further right.
 std::string indented(const std::string &text);

@@ -40,9 +40,8 @@ std::string lines(const std::string &before, const std::vector<std::string> &par
 }
 
 std::string lines_of_tuple(const std::string &before, const std::vector<std::string> &parts, const std::string &after) {
-  constexpr size_t kWidth = 116;
   const std::string line = before + join(parts) + after;
-  return line.size() <= kWidth ? line + "\n" : lines(before + "(", parts, ")" + after);
+  return line.size() <= kPythonWidth ? line + "\n" : lines(before + "(", parts, ")" + after);
 }
 
 const SignatureArray &array_named(const Signature &signature, const std::string &name) {
