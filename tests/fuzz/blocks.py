@@ -77,7 +77,7 @@ def blocks_that_end(frame):
         kept = frame.scratch(["Pos", n], r.choice(["f32", "i64"]))
         body.statements.append(body.write_output(kept))
         kept.readable = True
-    if r.random() < 0.3:
+    if r.random() < 0.6:
         first_in_arms(frame, first)
         body.statements += body.random_statements(r.randint(0, 2))
     else:

@@ -369,7 +369,7 @@ class Body(Expressions):
         """An output written by places: a permutation of its axis, or added to."""
         r = self.rng
         axis = r.choice([a for a in sorted(v.axes) if self.axes[a].index])
-        if r.random() < 0.4 or v.cls == "b":
+        if r.random() < 0.6 or v.cls == "b":
             node = self.make(v.cls, v.axes, 2)
             self.use("scatter of a permutation")
             statement = self.assign(v, node)

@@ -18,7 +18,7 @@ AXIS_LIBRARY = ["softmax", "log_softmax", "logsumexp", "variance", "layernorm", 
 
 FLOATS = {"leaf": 5, "binary": 6, "negate": 1, "select": 3, "extreme": 3, "clamp": 1, "fold": 5, "dot": 3, "scan": 2,
           "linrec": 1, "at": 3, "of_integer": 2, "of_bool": 1, "divide": 1, "round": 1, "function": 2, "random": 0.5,
-          "round_like": 0.5, "fma": 0.5, "choice": 0.5, "bitcast_f": 0.5, "maths": 4, "mean": 1.5, "library": 2,
+          "round_like": 0.5, "fma": 0.5, "choice": 1, "bitcast_f": 0.5, "maths": 4, "mean": 1.5, "library": 2,
           "axis_library": 1}
 ONLY_REAL = {"maths", "mean", "library", "axis_library"}
 INTEGERS = {"leaf_i": 5, "binary_i": 6, "bits": 3, "shift": 1, "unary_i": 2, "select_i": 2, "extreme_i": 2, "fold_i": 4,

@@ -342,7 +342,7 @@ def spread_axes(frame, axes):
             body.axes[a].big = 6
             body.axes[a].usual = 6
             frame.use("extent of its own: number")
-    elif kind < 0.12 and len(axes) > 1:
+    elif kind < 0.15 and len(axes) > 1:
         a, b = axes[0], axes[1]
         if not frame.spec.has(f"axes.{a}") and not frame.spec.has(f"axes.{b}"):
             frame.wide[a] = f"{a}={b}"

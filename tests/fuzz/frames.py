@@ -12,7 +12,7 @@ FRAMES = {
     grids.plain: 30, orders.orders: 40, grids.known: 4, grids.rest: 4, grids.split: 4, grids.derived: 4, grids.blocked: 12,
     grids.carried: 16, grids.in_place: 5, grids.in_output: 4, windows.windows: 4, windows.beside_windows: 3,
     windows.overlapping: 4, windows.segments: 4, windows.pages: 2, windows.copies: 2, windows.at_most: 2,
-    windows.shifted: 2, windows.overwrites: 3, windows.ragged: 8, windows.partials: 3, windows.blocks_by_table: 3,
+    windows.shifted: 2, windows.overwrites: 3, windows.ragged: 10, windows.partials: 3, windows.blocks_by_table: 3,
     windows.gather: 3, windows.triangular: 3, blocks.gathered_blocks: 4, blocks.blocks_of_no_rows: 3,
     blocks.blocks_that_end: 4, products.products: 12,
     totals.totals: 8, records.records: 8,

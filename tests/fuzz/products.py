@@ -70,7 +70,7 @@ def product(frame, left, right, depth):
     axes = (left.axes | right.axes) - {depth}
     text = r.choice([f"dot(%0, %1, {depth})", f"sum(%0 * %1, {depth})"]) if left.cls == "f" else f"dot(%0, %1, {depth})"
     times = body.times([depth])
-    if left.cls == "i" and r.random() < 0.2:
+    if left.cls == "i" and r.random() < 0.6:
         frame.use("distance of whole numbers")
         text, most = r.choice(DISTANCES)
         return body.integer(f"sum({text}, {depth})", nodes, lambda a, b: times * most(a, b), axes=axes)

@@ -35,7 +35,7 @@ def totals(frame):
     r.shuffle(statements)
     at = r.randrange(len(statements) + 1)
     statements[at:at] = pair
-    if r.random() < 0.1:
+    if r.random() < 0.2:
         frame.use("totals under a condition on sizes")
         for v in statements:
             body.statements.append(Statement(f"{v[0]} = 0;"))

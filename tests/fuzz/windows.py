@@ -262,14 +262,14 @@ def ragged(frame):
     if r.random() < 0.5:
         frame.input(frame.subset([b, d]))
     cover_axes(frame, [d])
-    if r.random() < 0.35 and len(names) == 1:
+    if r.random() < 0.5 and len(names) == 1:
         frame.use("grid over a ragged axis")
         frame.grid("b", axis=b, block=1)
         frame.grid("n", axis=n, block=r.choice([2, 4]), semantics="arbitrary")
         block_axes(frame, [b, n])
         state = frame.scratch(frame.rows_first([b] + frame.subset([d])), r.choice(["f32", "i32"]))
         y = frame.output(frame.rows_first([b] + frame.subset([d])))
-        each = [frame.output(frame.rows_first([b, n] + frame.subset([d])), plain=True)] if r.random() < 0.4 else []
+        each = [frame.output(frame.rows_first([b, n] + frame.subset([d])), plain=True)] if r.random() < 0.7 else []
         body.statements += start_of(frame, [state], "first(n)")
         body.statements.append(update_of(frame, state, [n]))
         for v in each:

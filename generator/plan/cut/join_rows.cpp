@@ -196,7 +196,7 @@ private:
       const VarId memory = row[i].target, here = in_variable(row[i], out);
       for (size_t later = i + 1; later < row.size() && (later == i + 1 || row[later - 1].target != memory); ++later)
         replace_reads(kernel_, row[later], memory, make_read(kernel_, here), true);
-      if (!is_read_elsewhere(memory))
+      if (!is_read_elsewhere(memory) || is_set_again(row, i))
         continue;
       out.push_back(make_assign(kernel_, memory, make_read(kernel_, here), row[i].place));
       out.back().origin = row[i].origin;
@@ -210,6 +210,11 @@ private:
                        [&](const PlanNode &n) { return n.target != var && targets_of({n}).count(var) != 0; });
   }
 
+  bool is_set_again(const Nodes &row, size_t at) const {
+    return std::any_of(row.begin() + static_cast<std::ptrdiff_t>(at) + 1, row.end(),
+                       [&](const PlanNode &n) { return n.target == row[at].target && is_kept_for_later(n); });
+  }
+
   // A number of the row that other phases may read.
   bool is_kept_for_later(const PlanNode &n) const {
     return n.kind == PlanNode::Kind::assign && n.coords.empty() && n.indices.empty() &&
@@ -217,18 +222,21 @@ private:
            plan_.storage[n.target].kind == Storage::Kind::program && kernel_.vars[n.target].axes == AxisSet::of(row_);
   }
 
-  // The local that the statement copies, or a new one with its value, as of one of several assignments.
+  // The local that the statement copies, or one with its value; of several assignments each sets the same.
   VarId in_variable(const PlanNode &set, Nodes &out) {
     const Expr &value = kernel_.expr(set.value);
     if (set.origin == kNone && value.op == Op::read && value.coords.empty() &&
         value.type == kernel_.vars[set.target].type && kernel_.vars[value.ref].kind == Var::Kind::local)
       return value.ref;
-    Var var = kernel_.vars[set.target];
-    var.name += "_here";
-    const VarId here = add_var(kernel_, std::move(var));
-    out.push_back(make_assign(kernel_, here, set.value, set.place));
+    const auto [found, fresh] = here_.try_emplace(set.target, kNone);
+    if (fresh) {
+      Var var = kernel_.vars[set.target];
+      var.name += "_here";
+      found->second = add_var(kernel_, std::move(var));
+    }
+    out.push_back(make_assign(kernel_, found->second, set.value, set.place));
     out.back().origin = set.origin;
-    return here;
+    return found->second;
   }
 
   bool is_read_elsewhere(VarId var) const {
@@ -350,6 +358,7 @@ private:
   AxisId row_ = kNone;
   std::vector<size_t> columns_; // phases that fold them
   std::map<VarId, int> uses_;   // in what is joined
+  std::map<VarId, VarId> here_; // what a row has at hand of what it puts into memory
 };
 
 } // namespace

@@ -237,10 +237,17 @@ private:
     return in_loops_ && (others || !missing.empty());
   }
 
+  // What the same statement has put into another variable?
+  bool stores_again(const PlanNode &node) const {
+    const Expr *value = node.kind == PlanNode::Kind::assign ? &kernel_.expr(node.value) : nullptr;
+    return value != nullptr && value->op == Op::read && value->coords.empty() &&
+           states_[memory_of(kernel_, value->ref)].last == std::set<int>{node.origin};
+  }
+
   // Which of several statements, and behind which: their order counts. Not where nothing is left of those before, which
   // another variable may then hold.
   void add_step(const PlanNode &node, bool replaces, MadeOf &to) {
-    if (node.origin == kNone)
+    if (node.origin == kNone || stores_again(node))
       return;
     const bool assigns = node.kind == PlanNode::Kind::assign && !node.scatter_add; // additions come in any order
     const std::set<int> &last = states_[memory_of(kernel_, node.target)].last;
