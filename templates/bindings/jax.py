@@ -45,6 +45,8 @@ def build():
     command += [os.path.join(_FOLDER, "{{kernel}}" + end) for end in sources]
     try:
         _run([*command, "-o", made])
+        if os.path.getsize(made) == 0:
+            raise SystemExit(f"{shlex.join(command)} made no library: is $CXX a compiler?")
         os.chmod(made, 0o755)
         os.replace(made, _LIBRARY)
     finally:

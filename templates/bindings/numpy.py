@@ -25,6 +25,8 @@ def build():
     command += [*shlex.split(os.environ.get("CXXFLAGS", "")), "-I", _FOLDER, "-x", "c++", "-", "-o", made]
     try:
         subprocess.run(command, input=_SOURCE, text=True, check=True)
+        if os.path.getsize(made) == 0:
+            raise SystemExit(f"{shlex.join(command)} made no library: is $CXX a compiler?")
         os.chmod(made, 0o755)
         os.replace(made, _LIBRARY)
     except FileNotFoundError:

@@ -57,6 +57,8 @@ def build():
 {{/cuda}}
         library = os.path.join(scratch, "library.so")
         _run(*linker, "-shared", *objects, *link, "-o", library)
+        if not os.path.exists(library):
+            raise SystemExit(f"{shlex.join(linker)} made no library: is $CXX a compiler?")
         os.replace(library, _LIBRARY)  # whole, or not at all
 {{#others}}
     _run(sys.executable, os.path.join(_FOLDER, "{{name}}_torch.py"))

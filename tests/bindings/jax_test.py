@@ -403,6 +403,7 @@ class Building(unittest.TestCase):
             before = sorted(os.listdir(work))
             self.assertIn("there is no compiler nobody: name one in $CXX", build(module, CXX="nobody").stderr)
             self.assertIn("exit code 1 of", build(module, CXX="false").stderr)
+            self.assertIn("made no library: is $CXX a compiler?", build(module, CXX="true").stderr)
             self.assertEqual(sorted(os.listdir(work)), before)
 
 

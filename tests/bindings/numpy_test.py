@@ -316,6 +316,7 @@ class Building(unittest.TestCase):
     def test_a_build_that_fails_says_why_and_leaves_nothing(self):
         before = sorted(self.folder.iterdir())
         self.assertIn("no compiler nothing: name one in $CXX", self.python("k_numpy.py", CXX="nothing").stderr)
+        self.assertIn("made no library: is $CXX a compiler?", self.python("k_numpy.py", CXX="true").stderr)
         self.assertIn("exit code", self.python("k_numpy.py", CXXFLAGS="--no-such-flag").stderr)
         self.assertEqual(sorted(self.folder.iterdir()), before)
 

@@ -593,6 +593,7 @@ body = 'd_x = y * dy;'
     def test_a_build_that_fails_says_why_and_leaves_nothing(self):
         before = sorted(self.folder.iterdir())
         self.assertIn("no compiler nothing: name one in $CXX", self.python("k_torch.py", CXX="nothing").stderr)
+        self.assertIn("made no library: is $CXX a compiler?", self.python("k_torch.py", CXX="true", NVCC="").stderr)
         self.assertIn("exit code", self.python("k_torch.py", CXXFLAGS="--no-such-flag").stderr)
         self.assertEqual(sorted(self.folder.iterdir()), before)
 

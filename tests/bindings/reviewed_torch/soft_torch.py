@@ -48,6 +48,8 @@ def build():
 
         library = os.path.join(scratch, "library.so")
         _run(*linker, "-shared", *objects, *link, "-o", library)
+        if not os.path.exists(library):
+            raise SystemExit(f"{shlex.join(linker)} made no library: is $CXX a compiler?")
         os.replace(library, _LIBRARY)  # whole, or not at all
     _run(sys.executable, os.path.join(_FOLDER, "soft_backward_torch.py"))
 
