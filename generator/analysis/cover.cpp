@@ -33,7 +33,7 @@ public:
       return by_relations();
     return {Verdict::refuted,
             tested.fails ? "an element is in no window" : "not proved that the windows reach every element",
-            executed(context_, tested.fails, Fault::unwritten, output_)};
+            in_no_window(tested.fails)};
   }
 
 private:
@@ -42,6 +42,12 @@ private:
     for (const Dim &dim : output.dims)
       out.push_back(dim.extent);
     return out;
+  }
+
+  // A run may first come upon an element that has a window and is not written either.
+  std::optional<Witness> in_no_window(const std::optional<Witness> &found) {
+    const std::optional<Witness> run = executed(context_, found, Fault::unwritten, output_);
+    return run && found && run->sizes == found->sizes ? found : std::nullopt;
   }
 
   struct Part {
